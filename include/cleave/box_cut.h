@@ -1,12 +1,12 @@
-/* From a box around an object to its outline, without any training of yours: foreground and background are learned from
- * the inside and the surroundings of that one box. The box may be tight or roomy.
+/* Segments the object in a box without any training by the user: colours of foreground and background are learned from
+ * the inside and the surroundings of that box. The box may be tight or loose.
  *
  *     clv_box_cut(labels, NULL, &image, &box, NULL, &error);       labels[height][width]: 1 on the object in the box
  *
  * To read the source: src/box_cut/box_cut.c has the steps. box_scene.c cuts the surroundings into superpixels and
  * measures them, box_affinity.c compares them, box_fillings.c proposes what is foreground, box_features.c and
  * box_score.c judge by the weights of box_weights.c, which tools/learn/box_weights.c learned; box_mincut.c cuts.
- * box_cut_all.c does many boxes, box_foreground.c serves trainings from them. */
+ * box_cut_all.c cuts many boxes in one image, box_foreground.c is for trainings from boxes. */
 #ifndef CLEAVE_BOX_CUT_H
 #define CLEAVE_BOX_CUT_H
 
@@ -18,9 +18,9 @@ extern "C" {
 
 struct clv_box_cut_options {
     int32_t n_superpixels;  /* wanted in the box and its surroundings, 1..4000, default 700 */
-    int32_t rounds;         /* of learning colours and cutting, for each proposal, 1..100, default 5 */
-    double coupling;        /* how smooth the superpixels' cut is, 0..1000, default 1.5 */
-    double refine_coupling; /* how smooth the border at the pixels is, 0..1000, default 2; see clv_refine_options */
+    int32_t rounds;         /* rounds of learning colours and cutting, for each proposal, 1..100, default 5 */
+    double coupling;        /* smoothness of the cut of superpixels, 0..1000, default 1.5 */
+    double refine_coupling; /* smoothness of the border at the pixels, 0..1000, default 2; see clv_refine_options */
 };
 CLV_API void clv_box_cut_defaults(struct clv_box_cut_options *options);
 
@@ -30,16 +30,16 @@ CLV_API void clv_box_cut_defaults(struct clv_box_cut_options *options);
  *
  * The box and a margin around it are cut into superpixels, none across the box's border. Three proposals, which give
  * the foreground more or less of the box, come from rounds of estimating the densities of foreground and background at
- * every superpixel by kernels over colour, texture and place, from the labels of the round before, and of finding the
- * minimum cut. A small network then computes the log odds of foreground at each superpixel from all proposals, from how
- * unlike the surroundings it and the box's bands are, from the least step of colour that leads out of the box, from
- * place, and from what is foreground around; a second one does so again, with what the first one says around
- * (auto-context, Tu 2008). Their weights were learned from photos with tight, wider, inaccurate and loose boxes, so
- * that nothing supposes how tight a box is; sides on the image's border count as open. A cut of the superpixels, and
- * one of the pixels (clv_refine), end it.
+ * every superpixel by kernels over colour, texture and position, from the labels of the round before, and of finding
+ * the minimum cut. A small network then computes the log odds of foreground at each superpixel from all proposals, from
+ * the differences of it and of the bands of the box from the surroundings, from the least step of colour on a way out
+ * of the box, from its position, and from the foreground around it. A second network does so again, with the first
+ * one's output around the superpixel as further inputs (auto-context, Tu 2008). Their weights were learned from photos
+ * with tight, wider, inaccurate and loose boxes, so that no tightness of the box is assumed; sides on the image's
+ * border count as open. At last a cut of the superpixels and one of the pixels (clv_refine) are made.
  *
- * A box over the whole image leaves no background to learn from: place and colours within decide then. Image of 3
- * channels, box placed in it (clv_boxes_place). Box and margin of more than 2 Mpixel are cut at that size, and the
+ * A box over the whole image leaves no background to learn from; then positions and colours within it decide. Image of
+ * 3 channels, box placed in it (clv_boxes_place). Box and margin of more than 2 Mpixel are cut at that size, and the
  * labels enlarged. One thread, deterministic. O(pixels of box and margin + n_superpixels^2 x rounds): about 0.04 s for
  * an image of 0.15 Mpixel. Errors: CLV_ERR_USAGE (an option, the image, a box that is not in it), CLV_ERR_MEMORY;
  * outputs are then unchanged. */
@@ -47,12 +47,12 @@ CLV_API enum clv_status clv_box_cut(uint8_t *labels, float *probability, const s
                                     const struct clv_box *box, const struct clv_box_cut_options *options,
                                     struct clv_error *err) CLV_CHECK;
 
-/* Many boxes in one image, each pixel one label: labels[height][width] = values[k], 1..254, on the object in box k, 0
- * on the background. Boxes are cut one by one. Where several cover a pixel, what is likely by each of them decides
- * together with the image's edges and colours (clv_refine_labels); a box of less than a quarter of another's area is in
- * front of it. If that took more than 2^26 votes (boxes and labels times pixels that overlap), the smaller box is in
- * front, no more. n_boxes may be 0. Memory: 6 bytes a pixel, and the votes at 4. Errors: as clv_box_cut, CLV_ERR_USAGE
- * also for a value. */
+/* Segments the objects in many boxes: labels[height][width] = values[k], 1..254, on the object in box k, 0 on the
+ * background. Boxes are cut one by one. If several cover a pixel, their probabilities decide together with the edges
+ * and colours of the image (clv_refine_labels); a box with less than a quarter of another's area is in front of it. If
+ * that would take more than 2^26 votes (boxes and labels times overlapping pixels), the smaller box is in front, and
+ * nothing else decides. n_boxes may be 0. Memory: 6 bytes a pixel, and the votes at 4. Errors: as clv_box_cut,
+ * CLV_ERR_USAGE also for a value. */
 CLV_API enum clv_status clv_box_cut_all(uint8_t *labels, const struct clv_image *image, const struct clv_box *boxes,
                                         const uint8_t *values, size_t n_boxes,
                                         const struct clv_box_cut_options *options, struct clv_error *err) CLV_CHECK;

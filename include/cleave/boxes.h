@@ -34,7 +34,7 @@ enum clv_fault_of_annotation {
     CLV_ANNOTATION_NOTHING,    /* masks without a pixel, which mark nothing */
     CLV_ANNOTATION_IGNORED,    /* marked to be ignored */
     CLV_ANNOTATION_STRAY,      /* of an image that the file does not list, or a file that may not be read */
-    CLV_ANNOTATION_UNLABELLED, /* no annotation: an image that nobody labelled yet, of which nothing is known */
+    CLV_ANNOTATION_UNLABELLED, /* no annotation: an image that is not labelled yet, of which nothing is known */
     CLV_ANNOTATION_FAULTS
 };
 

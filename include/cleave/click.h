@@ -14,8 +14,8 @@
 extern "C" {
 #endif
 
-/* labels[height][width] = 1 on the object, else 0. strokes[height][width] is 1 where somebody pointed at the object, 0
- * beside it, CLV_VOID where nobody did: a mask of strokes, as trainings take them. before[height][width] (or NULL) are
+/* labels[height][width] = 1 on the object, else 0. strokes[height][width] is a mask of strokes, as trainings take them:
+ * 1 on strokes of the object, 0 on strokes of the background, CLV_VOID elsewhere. before[height][width] (or NULL) are
  * labels, 0 or 1, to start from, such as those of fewer strokes. Without foreground in either, all labels are 0; with
  * foreground alone the background is guessed. Pieces of strokes that do not touch count as so many strokes, of which
  * the first few are taken to say less.

@@ -73,13 +73,14 @@ struct clv_item {
     char *boxes;
     char *split;
     char *tags;
-    char *sequence; /* the name of the video, place .. whose images are alike; two stages hold them out together */
+    char *sequence; /* the name of a video or place whose images are similar; two stages hold them out together */
     char *maps[CLV_MAX_MAPS]; /* by the set's map_names: paths that open, NULL where it has none */
     char *instances;          /* a label image of its objects (cleave/objects.h), or NULL */
     bool is_derived;          /* mask is `instances` again: what is an object is label 1, the rest is label 0 */
     bool is_draft;            /* its mask was drawn by `cleave label` and not accepted yet */
     bool is_apart;            /* of a sequence in its order: what should come before it is missing */
-    /* Views of what is in memory; NULL: it is in files. `image`, `mask` and `instances` then are what messages call it. */
+    /* Views of what is in memory; NULL: it is in files. `image`, `mask` and `instances` then are what messages call
+     * it. */
     const struct clv_image *pixels; /* of 3 channels, or .. */
     const struct clv_array *bands;  /* .. [height][width][bands] */
     const struct clv_mask *labels;  /* values as a file of 8-bit grey has them */
@@ -170,11 +171,11 @@ CLV_API enum clv_status clv_mask_read(struct clv_mask *mask, const char *path, c
                                       int32_t expected_width, int32_t expected_height,
                                       const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
-/* Masks in memory whose labels nobody named, read as files of them would be without labels.tsv: made[n], with notes,
- * and *are_binary. It is false, and made[n] are {0}, where values are labels of their own: of a mask with more than
+/* Reads masks in memory whose labels have no names as files without labels.tsv are read: made[n], with notes, and
+ * *are_binary. It is false, and made[n] are {0}, where values are labels of their own: of a mask with more than
  * foreground and background, or of foregrounds of two values. names[n] are what errors call the masks; CLV_ERR_DATA
- * where 255 is foreground in one and void in another, ending with `remedy`. NULL: they are to be learned from, so it is
- * to name the labels, and CLV_ERR_DATA, too, where most of the labels 0 .. the highest value occur nowhere.
+ * where 255 is foreground in one and void in another, ending with `remedy`. NULL: they are to be learned from, so it
+ * is to name the labels, and CLV_ERR_DATA, too, where most of the labels 0 .. the highest value occur nowhere.
  * O(pixels). */
 CLV_API enum clv_status clv_masks_from_values(struct clv_mask *made, bool *are_binary, const struct clv_mask *values,
                                               const char *const *names, size_t n, const char *remedy,

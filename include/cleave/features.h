@@ -1,6 +1,6 @@
-/* From images to problems. A recipe says how an image becomes nodes, edges and features; it is learned once, on the
- * training images, and travels inside the model. A dataset holds the problems of many images, in memory or as a
- * feature file. Read first: struct clv_recipe, clv_example_extract (one image), clv_dataset_extract (a set).
+/* Extraction of problems from images. A recipe determines the nodes, edges and features of an image; it is learned
+ * once, from the training images, and is stored in the model. A dataset holds the problems of many images, in memory or
+ * as a feature file. Read first: struct clv_recipe, clv_example_extract (one image), clv_dataset_extract (a set).
  *
  *     #include <cleave.h>
  *     #include <stdio.h>
@@ -55,35 +55,35 @@ enum clv_blocks {
     CLV_BLOCK_RGB = 128,        /* RGB histogram alone, 16 bins a channel */
     CLV_BLOCK_WORD = 256,       /* the word at the centre, per scale, instead of a histogram of words */
     CLV_BLOCK_HOG = 512,        /* histograms of oriented gradients of cells of 8 pixels, 31 numbers */
-    CLV_BLOCK_MAPS = 1024,      /* what maps of networks say, pooled; with a bias of its own */
+    CLV_BLOCK_MAPS = 1024,      /* values of maps of networks, pooled; with a bias of its own */
     CLV_BLOCK_FISHER = 2048,    /* patches only: Fisher vectors of SIFT descriptors in and around the patch */
-    CLV_BLOCK_SUPERPIXELS = 31, /* what superpixels have by default */
-    CLV_BLOCK_PATCHES = 127,    /* what patches have by default */
-    CLV_BLOCK_FIXED = 27,       /* what superpixels at a fixed scale have by default */
+    CLV_BLOCK_SUPERPIXELS = 31, /* the default of superpixels */
+    CLV_BLOCK_PATCHES = 127,    /* the default of patches */
+    CLV_BLOCK_FIXED = 27,       /* the default of superpixels at a fixed scale */
     CLV_BLOCK_ALL = 4095,
 };
 
-/* Who describes and quantises gradients: VLFeat's are the reference implementations, and several times slower. */
+/* The implementations of descriptors and of k-means. Those of VLFeat are the references, and several times slower. */
 enum clv_sift { CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT };
 enum clv_kmeans { CLV_KMEANS_CLEAVE, CLV_KMEANS_VLFEAT };
 
-/* How a descriptor's word is found: the nearest centre of all, or by groups. A group is 16 similar words; the nearest
- * centre in the four groups whose means are nearest is the nearest of all five times in six, for a half to a quarter of
- * the time. Words are learned exactly, and sorted into groups. */
+/* The search of a descriptor's word: the nearest centre of all, or the nearest one in the four groups of 16 similar
+ * words whose means are nearest. That is the nearest of all five times in six, and takes a half to a quarter of the
+ * time. Words are learned exactly, and sorted into groups. */
 enum clv_word_search { CLV_WORD_SEARCH_EXACT, CLV_WORD_SEARCH_GROUPS };
 #define CLV_MAX_GROUPED_WORDS 512
 
-/* Numbers that the shares in histograms of words and colours are mapped to, so that products of rows sum to a kernel
- * between histograms: their square roots (Hellinger, exact), or three numbers each, whose products sum nearly to the
- * chi-squared or the intersection kernel. */
+/* Maps of the shares in histograms of words and colours, so that inner products of rows are kernels between histograms:
+ * square roots (Hellinger, exact), or three numbers for each share, whose inner product approximates the chi-squared or
+ * the intersection kernel. */
 enum clv_kernel_map { CLV_KERNEL_MAP_NONE, CLV_KERNEL_MAP_CHI2, CLV_KERNEL_MAP_INTERSECTION };
 
-/* Kinds of values in a map. GUESS: probabilities where the maps have one channel or one a label and all values are in
+/* Kinds of values in a map. GUESS: probabilities if the maps have one channel, or one per label, and all values are in
  * 0..1, else features. */
 enum clv_map_kind { CLV_MAP_GUESS, CLV_MAP_PROBABILITIES, CLV_MAP_LOGITS, CLV_MAP_FEATURES };
 
-/* Whether maps of features count whose channels mean other things in some training images than in others (n_groups).
- * AUTO: they are IGNORED, that is all their values become 0, unless there is no block but the maps. */
+/* Whether feature maps are used if their channels have different meanings in some of the training images (n_groups).
+ * AUTO: they are IGNORED, that is all their values become 0, unless the maps are the only block. */
 enum clv_map_use { CLV_MAP_USE_AUTO, CLV_MAP_USE_KEPT, CLV_MAP_USE_IGNORED };
 
 /* Statistics of a map over the pixels of a node. Combine them with |. */
@@ -97,14 +97,16 @@ struct clv_recipe_map {
     int32_t layout;       /* enum clv_map_layout */
     int32_t n_channels;   /* 0: not learned */
     float *standard;      /* [2][n_channels] of features: mean, 1 / standard deviation; NULL of others */
-    int32_t n_components; /* of features: principal components that take the channels' place; 0: the channels stay */
+    int32_t n_components; /* of features: principal components that replace the channels; 0: the channels stay */
     int32_t is_whitened;  /* 1: each component's deviation becomes 1; 0: the first's, others by the same factor */
     float *components;    /* [n_components][n_channels] of standardised channels; NULL: none, or not learned */
-    float *usual; /* [2][n_components or n_channels] images' means of what is made of a map: their mean and deviation
-                     among the images learned from; NULL: not known */
-    int32_t n_groups; /* of features, above 1: training images fall into so many groups, in each of which the channels
-                         separate foreground from background in another way, as if by another network */
-    int32_t use;      /* enum clv_map_use */
+    /* [2][n_components or n_channels] mean and deviation, among the images learned from, of an image's means of the
+     * values made of its map; NULL: not known */
+    float *usual;
+    /* of features, above 1: number of groups of training images in which the channels separate foreground from
+     * background differently, as if by different networks */
+    int32_t n_groups;
+    int32_t use;          /* enum clv_map_use */
     float contrast_scale; /* of features at a fixed scale: as that of the recipe */
 };
 
@@ -115,8 +117,8 @@ struct clv_recipe_map {
 #define CLV_MAX_BIN_PX       24   /* of a SIFT scale */
 #define CLV_DESCRIPTOR_SIZE  128
 
-/* Gaussians that Fisher vectors are taken against, the principal components that they are in, and how many numbers make
- * such a mixture: mean and axes of the descriptors' roots, weights, means and variances. */
+/* The number of Gaussians of the mixture for Fisher vectors, of principal components of its points, and of the floats
+ * of a mixture: mean and axes of the descriptors' square roots, weights, means and variances. */
 #define CLV_MIXTURE_COMPONENTS 16
 #define CLV_MIXTURE_DIMENSIONS 24
 #define CLV_MIXTURE_SIZE                                                                                               \
@@ -158,15 +160,17 @@ struct clv_recipe {
     float scale;
     int32_t region_area;      /* of a superpixel, working pixels; with a scale 4 or more, else 0 */
     int32_t tile_px, halo_px; /* with a scale 64..8192 and 0..tile_px, else 0 */
-    float contrast_scale;   /* learned, with a scale: what squared differences of neighbours' colours are multiplied by
-                                 in edge features; 0: not learned */
-    struct clv_bands bands; /* learned of images of bands: the limits of who reads images point to it */
+    /* Learned with a scale: the factor of squared differences of neighbours' colours in edge features; 0: not
+     * learned. */
+    float contrast_scale;
+    struct clv_bands bands;          /* learned from images of bands; the limits of reading images point to it */
     int32_t grey16_low, grey16_high; /* range of grey of the training images' limits; 0, 0 (default): none */
-    int32_t window; /* slices of a sequence that are one example, 2..256: regions are coupled where they overlap;
-                               0 (default): images are examples of their own. Superpixels only, without maps */
+    /* Slices of a sequence that form one example, 2..256: regions are coupled where they overlap; 0 (default): each
+     * image is an example. Superpixels only, without maps. */
+    int32_t window;
 };
 CLV_API void clv_recipe_init(struct clv_recipe *recipe);
-/* The defaults of patches: their nodes and blocks, and two SIFT scales {4, 10}. */
+/* Sets the defaults of patches: their nodes and blocks, and two SIFT scales {4, 10}. */
 CLV_API void clv_recipe_init_patches(struct clv_recipe *recipe);
 CLV_API void clv_recipe_release(struct clv_recipe *recipe);
 CLV_API int32_t clv_recipe_n_features(const struct clv_recipe *recipe);
@@ -178,11 +182,11 @@ CLV_API enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *
                                          uint64_t seed, int n_threads, const struct clv_image_limits *limits,
                                          const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
-/* The usual blocks and halo of a fixed scale, and area and tiles where they are 0. */
+/* Sets the default blocks and halo of a fixed scale, and area and tiles unless they are set. */
 CLV_API void clv_recipe_fix_scale(struct clv_recipe *recipe, float scale);
 
-/* One image's problem, with memory of its own. superpixels are at working size, at a fixed scale numbered tile by tile;
- * clv_example_paint brings labels back. */
+/* The problem of one image, with memory of its own. superpixels are at working size, at a fixed scale numbered tile by
+ * tile; clv_example_paint paints labels at the original size. */
 struct clv_example {
     struct clv_problem problem;         /* points into the arrays below */
     struct clv_superpixels superpixels; /* of patches: the nearest one's node for each pixel */
@@ -201,7 +205,7 @@ struct clv_example {
 };
 CLV_API void clv_example_release(struct clv_example *example);
 
-/* Superpixels, features and edges of a 3-channel image. One thread; deterministic. */
+/* Extracts superpixels, features and edges from a 3-channel image. One thread; deterministic. */
 CLV_API enum clv_status clv_example_extract(struct clv_example *example, const struct clv_image *image,
                                             const struct clv_recipe *recipe, struct clv_error *err) CLV_CHECK;
 
@@ -213,9 +217,9 @@ CLV_API enum clv_status clv_example_extract_maps(struct clv_example *example, co
 
 /* Counts the mask's pixels per node, sets label (the majority by theta, CLV_UNKNOWN where all pixels are void) and
  * theta[n_nodes][n_labels] = counts[n_nodes][n_labels] / (K' V_b), where V_b is the image's pixels of label b and K'
- * the number of labels present: for two labels counts / (2 V_b). Labels that are absent weigh 0, so theta sums to 1
- * (to 0 if all is void). The mask has the original image's size. Of patches, those with more void than other pixels are
- * unknown, and count as all void. */
+ * the number of labels present: for two labels counts / (2 V_b). Labels that are absent weigh 0, so theta sums to 1 (to
+ * 0 if all is void). The mask has the original image's size. Patches with more void than other pixels are unknown, and
+ * count as void throughout. */
 CLV_API enum clv_status clv_example_set_truth(struct clv_example *example, const struct clv_mask *mask,
                                               int32_t n_labels, struct clv_error *err) CLV_CHECK;
 
@@ -229,13 +233,13 @@ CLV_API enum clv_status clv_example_paint(uint8_t *pixels, const struct clv_exam
                                           struct clv_error *err) CLV_CHECK;
 
 /* Paints examples of patches more smoothly: the four patches whose centres are around a pixel vote with bilinear
- * weights, the most votes win, at ties the upper left patch's label. votes[n_labels][height][width] (or NULL)
- * receives the weights, which sum to 1; of superpixels, that under each pixel has all the votes. Labels y are
+ * weights, the most votes win, at ties the upper left patch's label. votes[n_labels][height][width] (or NULL) receives
+ * the weights, which sum to 1; in examples of superpixels the one under a pixel has all of its votes. Labels y are
  * 0..n_labels-1. O(pixels). CLV_ERR_USAGE for another label, naming the node. */
 CLV_API enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const struct clv_example *example,
                                          const int32_t *y, int32_t n_labels, struct clv_error *err) CLV_CHECK;
 
-/* Training data: problems by number. Either in memory or views into a mapped feature file. */
+/* Training data: problems by index. Either in memory or views into a mapped feature file. */
 struct clv_dataset;
 /* How theta is computed from the pixels counted: balanced, image by image (clv_example_set_truth), or counts over the
  * mean image's known pixels, so that the mean loss is the share of known pixels that are wrong. */
@@ -288,13 +292,13 @@ CLV_API enum clv_status clv_features_write(const char *path, const struct clv_se
                                            const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
 /* Writes a dataset as a feature file, without recipe and superpixels, all or nothing: counts = theta with the loss
- * "counts", so that reading gives theta, labels and all else back; nodes that only theta's zeros or a missing theta
- * hide have no label then. Names as above. Memory as much again. CLV_ERR_USAGE if it is empty. */
+ * "counts", so that reading restores theta, labels and all else; nodes that are hidden only by zeros of theta or by a
+ * missing theta then have no label. Names as above. Memory as much again. CLV_ERR_USAGE if it is empty. */
 CLV_API enum clv_status clv_dataset_write(const char *path, const struct clv_dataset *dataset,
                                           struct clv_error *err) CLV_CHECK;
 
 /* Opens a feature file (or a folder of all shards of one) as a dataset of views, after checking all of it in one pass:
- * O(size of the file). In memory are then labels and theta alone (and, for dense features, indices of the largest
+ * O(size of the file). Only labels and theta are then in memory (and, for dense features, indices of the largest
  * image). *recipe (may be NULL) receives the recipe if the file has one, and is left alone otherwise. The file must not
  * be changed while it is open. */
 CLV_API enum clv_status clv_features_open(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,

@@ -67,9 +67,9 @@ struct clv_chain {
     const double *unary, *table;
 };
 
-/* Viterbi: y[n_nodes] = argmax, *score (or NULL) its score. Of labellings that score alike, the one that is least in
- * the last node, then in the one before, and so on. Refused here and below: values that are not finite or overflow
- * when added up, naming node or link. */
+/* Viterbi: y[n_nodes] = argmax, *score (or NULL) its score. Of labellings with the same score, the one that is least in
+ * the last node, then in the one before, and so on. Refused here and below: values that are not finite or overflow when
+ * added up, naming node or link. */
 CLV_API enum clv_status clv_chain_map(int32_t *y, double *score, const struct clv_chain *chain,
                                       struct clv_error *err) CLV_CHECK;
 
@@ -246,18 +246,19 @@ CLV_API enum clv_status clv_bp_trws(struct clv_bp *bp, int32_t *y, struct clv_tr
  *         fprintf(stderr, "%s\n", error.message);
  */
 
-/* The samples first_sample .. first_sample + n_samples - 1 of a field: y[n_samples][n_nodes] are their MAP labellings,
- * value[n_samples] (or NULL) max_y f(y) + sum_i gumbel_i(y_i). Two-label cuts of up to 16383 nodes are solved sixteen at
- * a time in vector lanes by our engine, on a grid as fine as 29 bits allow for a node's unary and couplings together;
- * one at a time, as clv_oracle_map does, where couplings are so large that this would lose what decides.
- * The same on every machine. Afterwards the oracle has no solution to ask for witnesses or margins. */
+/* The samples first_sample .. first_sample + n_samples - 1 of a field: y[n_samples][n_nodes] are their MAP
+ * labellings, value[n_samples] (or NULL) max_y f(y) + sum_i gumbel_i(y_i). Two-label cuts of up to 16383 nodes are
+ * solved sixteen at a time in vector lanes by our engine, on a grid as fine as 29 bits allow for a node's unary and
+ * couplings together; one at a time, as clv_oracle_map does, where couplings are so large that this would lose what
+ * decides. The same on every machine. Afterwards the oracle has no solution to ask for witnesses or margins. */
 CLV_API enum clv_status clv_perturbed_map(struct clv_oracle *oracle, int32_t *y, double *value,
                                           const struct clv_field *field, uint64_t seed, uint32_t first_sample,
                                           uint32_t n_samples, struct clv_error *err) CLV_CHECK;
 
-/* From samples 0 .. n_samples - 1, n_samples >= 1: marginals[n_nodes][n_labels] (or NULL) is how often a label was drawn,
- * divided by n_samples; *bound (or NULL) is the mean value, whose expectation A_G is an upper bound of log sum_y exp
- * f(y), with equality for fields without edges; *standard_error (or NULL) is that mean's (NaN for one sample). */
+/* From samples 0 .. n_samples - 1, n_samples >= 1: marginals[n_nodes][n_labels] (or NULL) is how often a label was
+ * drawn, divided by n_samples; *bound (or NULL) is the mean value, whose expectation A_G is an upper bound of log
+ * sum_y exp f(y), with equality for fields without edges; *standard_error (or NULL) is that mean's (NaN for one
+ * sample). */
 CLV_API enum clv_status clv_perturbed_marginals(struct clv_oracle *oracle, double *marginals, double *bound,
                                                 double *standard_error, const struct clv_field *field, uint64_t seed,
                                                 uint32_t n_samples, struct clv_error *err) CLV_CHECK;

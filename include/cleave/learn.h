@@ -1,6 +1,7 @@
-/* Learners: from a dataset to a weight vector.
+/* Learners, which learn weights from a dataset.
  *
- * Learns from the features that `cleave features` wrote (masks included) and prints the error on the same examples:
+ * This program learns from the features that `cleave features` wrote (masks included) and prints the error on the same
+ * examples:
  *
  *     #include <cleave.h>
  *     #include <stdbool.h>
@@ -39,10 +40,10 @@
  *         return status == CLV_OK ? 0 : 1;
  *     }
  *
- * To read the source: src/learn/train.c is clv_train, which checks what it is given, labels weak examples
- * (src/learn/weak) and calls the learner. src/learn/learners.c is the table of learners. margin/ssvm.c is the shortest
- * of them that is whole, with margin/bcfw.c as its loop. All start from common/examples.c: the problems, decoders for
- * each thread, the loss. A new learner is a file with its parameters and its `train`, and a line in the table. */
+ * To read the source: src/learn/train.c is clv_train, which checks its arguments, labels weak examples (src/learn/weak)
+ * and calls the learner. src/learn/learners.c is the table of learners. margin/ssvm.c is the shortest complete one; its
+ * loop is margin/bcfw.c. All start from common/examples.c: the problems, decoders for each thread, the loss. A new
+ * learner is a file with its parameters and its `train`, and a line in the table. */
 #ifndef CLEAVE_LEARN_H
 #define CLEAVE_LEARN_H
 
@@ -54,21 +55,21 @@
 extern "C" {
 #endif
 
-/* A parameter's purpose, where others than its learner have to know it. A learner has one of each role at most. */
+/* The purpose of a parameter, if code outside its learner uses it. A learner has at most one parameter of each role. */
 enum clv_role {
     CLV_ROLE_NONE,
     CLV_ROLE_REGULARISATION, /* against the sum of the examples' losses; cross-validation chooses it */
-    CLV_ROLE_LAMBDA_OF_MEAN, /* the same against their mean: on fewer examples the same prior needs a larger one */
+    CLV_ROLE_LAMBDA_OF_MEAN, /* the same against their mean: with fewer examples the same prior needs a larger lambda */
     CLV_ROLE_PASSES,         /* over the examples, at most */
-    CLV_ROLE_GAP,            /* that a training is to reach */
-    CLV_ROLE_RATE,           /* the size of steps, which may be too large */
+    CLV_ROLE_GAP,            /* the gap that a training is to reach */
+    CLV_ROLE_RATE,           /* the size of steps; it may be too large */
     CLV_ROLE_BATCH,          /* examples in a step */
     CLV_ROLE_CURVE,          /* passes between points of the learning curve */
     CLV_ROLE_START,          /* deviation of random weights to start from */
     CLV_ROLE_KAPPA,          /* weight of an example without a mask: the learner labels these itself */
     CLV_ROLE_DRAWS,          /* samples for marginals of examples without masks: the learner learns from marginals */
-    CLV_ROLE_SHARPNESS,      /* the power that those are raised to */
-    CLV_ROLE_PAPER,          /* a switch: the source's algorithm */
+    CLV_ROLE_SHARPNESS,      /* the power to which those marginals are raised */
+    CLV_ROLE_PAPER,          /* a switch: the algorithm as published */
 };
 
 /* A condition without which a parameter has no effect. */
@@ -81,15 +82,15 @@ enum clv_need_of {
     CLV_NEEDS_MASKS,        /* masks, if there are weak examples */
     CLV_NEEDS_MIXTURE,      /* masks and weak examples */
     CLV_NEEDS_GIVEN,        /* weak examples of which some labels are given */
-    CLV_NEEDS_FRAMES,       /* features that only training knows */
+    CLV_NEEDS_FRAMES,       /* features that only training has */
     CLV_NEEDS_RANDOM_START, /* weights that start at random: all of them by some values of another parameter, else those
                                of features that hidden nodes alone have */
 };
 
 struct clv_need {
     enum clv_need_of of;
-    int parameter;   /* index of the other one, where there is one */
-    unsigned values; /* of it, bits: 1 << its place among the choices; of a number, 1: it is 0, 2: it is not */
+    int parameter;   /* index of the other parameter, if there is one */
+    unsigned values; /* values of it, as bits: 1 << its index in the choices; of a number, 1: it is 0, 2: it is not 0 */
 };
 #define CLV_MAX_NEEDS 3
 
@@ -98,8 +99,8 @@ struct clv_published {
     double value;
 };
 
-/* A parameter of a learner: its name on the command line (--name), default, range and help come from one table.
- * Parameters that count (passes) are rounded down. Those that switch are off at 0, on otherwise.
+/* A parameter of a learner: its name on the command line (--name), default, range and help come from one table. Counts,
+ * such as passes, are rounded down. Switches are off at 0, else on.
  *
  * The objectives. f is the score, L_i the weighted Hamming loss of example i (clv_loss), theta its weights at a node, P
  * the probability that the method gives. H_i(w) = max_y L_i(y) + f(y) - f(y_i) is the structured hinge. "+" marks those
@@ -129,30 +130,29 @@ struct clv_published {
  * 1); relative ones are of w s, with s^2 the first line's factor. lapmedn divides C by l, an example's mean largest
  * loss, l1m3n multiplies its radius by it and by the numbers of weights and examples.
  *
- * Where a learner departs from the algorithm of its source, its parameter `paper` of 1 is the source's; the help names
- * what differs. */
+ * If a learner departs from the published algorithm, its parameter `paper` of 1 selects the published one; the help
+ * names the differences. */
 struct clv_parameter {
     const char *name;
     double value, minimum, maximum;
     const char *help;
     enum clv_role role;
     struct clv_need needs[CLV_MAX_NEEDS]; /* all must be met, or no value has an effect */
-    struct clv_published published; /* the value that stands in its place where the learner's CLV_ROLE_PAPER is on */
-    const char *const *choices; /* the names of its values, which are their places from 0; ends with NULL. NULL: it is a
-                                   number */
+    struct clv_published published;       /* the value that replaces it if the learner's CLV_ROLE_PAPER is on */
+    const char *const *choices;           /* names of its values 0, 1, .., ending with NULL; NULL: a number */
 };
 
 #define CLV_MAX_PARAMETERS 24
 
-/* Where a training keeps its state, so that one that was stopped or killed can go on: a safetensors file, replaced all
- * or nothing. Weights, the step rule's sums, the curve and the place in the passes are in it; the pseudo-labels of
- * weak examples are made again from the weights they came from. It is written every `every_s`
- * seconds, between two steps, and when the training is interrupted. It stays when a training is complete: remove it
- * once the weights are safe.
+/* The file in which a training keeps its state, so that it can be resumed after it was stopped or killed: a safetensors
+ * file, replaced all or nothing. It holds the weights, the sums of the step rule, the curve and the position in the
+ * passes; the pseudo-labels of weak examples are made again from the weights they came from. It is written every
+ * `every_s` seconds, between two steps, and when the training is interrupted. It stays when a training is complete:
+ * remove it once the weights are safe.
  *
- * With `resume` the training goes on from the file, if there is one, to the result that an uninterrupted one has, byte
- * for byte. CLV_ERR_USAGE names what differs from the training that wrote it: learner, seed, parameters, examples or a
- * fact. */
+ * With `resume` the training continues from the file, if there is one, and its result is byte for byte that of an
+ * uninterrupted training. CLV_ERR_USAGE, naming the difference, if learner, seed, parameters, examples or a fact differ
+ * from those of the training that wrote the file. */
 struct clv_checkpoints {
     const char *path;
     double every_s; /* 0: after every step */
@@ -168,11 +168,11 @@ struct clv_pseudo_labels; /* opaque */
  * theta; nodes with CLV_UNKNOWN labels are ignored, with their edges. n_threads <= 0: all the machine's.
  *
  * Weak examples are images without a mask, of which some labels are given (all outside a box is 0) or none. All their
- * nodes take part. Their labels and theta in the dataset, if any, are not read. How they are labelled:
- *   - learners with CLV_ROLE_KAPPA: by the marginals (pmap: the MAP labels) of what was learned from the masks;
- *   - other learners: by MAP labels of what was learned from the masks, and then trained on both as if all were masks;
- *   - with frames: by a teacher, the same learner trained on features and frames (not with CLV_ROLE_PAPER on);
- *   - without any mask, for two labels and if something is given: from 1 wherever nothing is given. */
+ * nodes take part. Their labels and theta in the dataset, if any, are not read. They are labelled: - learners with
+ * CLV_ROLE_KAPPA: by the marginals (pmap: the MAP labels) of what was learned from the masks; - other learners: by MAP
+ * labels of what was learned from the masks, and then trained on both as if all were masks; - with frames: by a
+ * teacher, the same learner trained on features and frames (not with CLV_ROLE_PAPER on); - without any mask, for two
+ * labels and if something is given: from 1 wherever nothing is given. */
 struct clv_training {
     const struct clv_dataset *dataset;
     const int32_t *examples; /* [n_examples] which of the dataset to use */
@@ -187,17 +187,17 @@ struct clv_training {
     size_t n_weak;
     const int32_t *const
         *given; /* [n_weak][n_nodes] labels or CLV_UNKNOWN; NULL, or NULL for an example: nothing is given */
-    const struct clv_dataset *frames;              /* features of the same nodes that only training knows, or NULL */
+    const struct clv_dataset *frames;              /* features of the same nodes that only training has, or NULL */
     const struct clv_pseudo_labels *pseudo_labels; /* clv_train's own */
     const struct clv_dataset *validation;          /* all with truth, for validation_loss; NULL: none */
     const struct clv_checkpoints *checkpoints;     /* NULL: none */
     const double *init; /* [clv_weight_layout_size] weights to start from, finite; NULL: none. See clv_learner */
 };
 
-/* One point of the learning curve, for the weights that would be returned then. Fields that a learner does not know are
- * NaN. */
+/* One point of the learning curve, for the weights that would be returned at that time. Fields that a learner does not
+ * compute are NaN. */
 struct clv_curve_point {
-    double pass;      /* passes over the examples so far; looks at all of them for this curve do not count */
+    double pass;      /* passes over the examples so far, without those that only measure points of this curve */
     double objective; /* primal */
     double dual; /* lower bound on the least objective, at most `objective` (an upper bound where the oracle rounds) */
     double train_loss; /* weighted Hamming on the training examples */
@@ -224,7 +224,7 @@ struct clv_training_result {
 };
 CLV_API void clv_training_result_release(struct clv_training_result *result);
 
-/* Pairwise forms that a learner trains, besides none; to be combined with |. */
+/* Pairwise forms that a learner can train, besides none. Combine them with |. */
 enum clv_trains {
     CLV_TRAINS_CUTS = 1,         /* Potts, two labels, any graph */
     CLV_TRAINS_POTTS = 2,        /* Potts, any number of labels, any graph */
@@ -243,9 +243,11 @@ struct clv_learner {
                              struct clv_error *err);
     int trains;             /* of enum clv_trains */
     enum clv_scores scores; /* of the weights that it learns; clv_train_set notes them in the model's record */
-    size_t n_vectors;       /* vectors of weights that it keeps, what it returns among them */
-    double (*bytes)(const struct clv_training *training); /* what else it keeps beyond the data, about; NULL: little */
-    /* Why a parameter has no effect, where its row's needs cannot say it: a clause; NULL: it has one. */
+    size_t n_vectors;       /* vectors of weights that it keeps, including the result */
+    double (*bytes)(
+        const struct clv_training *training); /* an estimate of its other memory without the data; NULL: little */
+    /* Returns why a parameter has no effect, as a clause, or NULL if it has one; for reasons that `needs` cannot
+     * express. */
     const char *(*idle)(const struct clv_training *training, int parameter);
 };
 
@@ -263,14 +265,13 @@ CLV_API void clv_training_defaults(struct clv_training *training, const struct c
 /* Index of a parameter, or -1. */
 CLV_API int clv_learner_parameter(const struct clv_learner *learner, const char *name);
 
-/* Checks parameters (CLV_ERR_USAGE naming it and its value) and examples (naming the image), then trains. Examples
- * of one label alone, without weak ones that may have others, are CLV_ERR_USAGE: there is nothing to separate. Same
- * seed, same bytes at any thread count. On interruption the status is CLV_OK and result->interrupted is set. *result
- * is a fresh object: what it had is not released. CLV_ERR_USAGE, naming the image, for a pairwise form that the
- * learner does not train. A training that needs more memory than can be had, by the learner's own estimate, is
- * refused (CLV_ERR_MEMORY, naming both). A training that ends above its objective at w = 0, or whose bound leaves
- * more than a fourth open of what could be gained, says so by progress->say (CLV_WARNING). That is
- * `n_vectors` and `bytes` of struct clv_learner. */
+/* Checks parameters (CLV_ERR_USAGE naming it and its value) and examples (naming the image), then trains. Examples of
+ * one label alone, without weak ones that may have others, are CLV_ERR_USAGE: there is nothing to separate. Same seed,
+ * same bytes at any thread count. On interruption the status is CLV_OK and result->interrupted is set. *result is a
+ * fresh object: what it had is not released. CLV_ERR_USAGE, naming the image, for a pairwise form that the learner does
+ * not train. A training that needs more memory than is available, by `n_vectors` and `bytes` of its learner, is refused
+ * (CLV_ERR_MEMORY, naming both). A training that ends above its objective at w = 0, or whose bound leaves more than a
+ * fourth of the possible gain open, warns by progress->say (CLV_WARNING). */
 CLV_API enum clv_status clv_train(struct clv_training_result *result, const struct clv_learner *learner,
                                   const struct clv_training *training, struct clv_error *err) CLV_CHECK;
 
@@ -291,7 +292,7 @@ CLV_API enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dat
 /* Chooses one parameter from candidates by n_folds-fold cross-validation (folds drawn from the seed, 2 <= n_folds <=
  * examples): *best is the candidate with the least mean held-out loss over examples, the first at ties;
  * losses[n_candidates] and standard_errors (either may be NULL) are those of all. A lambda against the mean of losses
- * (CLV_ROLE_LAMBDA_OF_MEAN) is meant for all examples: the trainings, on fewer, take it so many times larger.
+ * (CLV_ROLE_LAMBDA_OF_MEAN) is meant for all examples; the trainings have fewer, and scale it up by the ratio.
  * n_candidates x n_folds trainings, in parallel, each on one thread. CLV_ERR_INTERRUPTED when asked to stop: losses and
  * standard_errors are then those of the candidates that were tried with all folds, and are NaN for others. */
 CLV_API enum clv_status clv_cross_validate(double *best, double *losses, double *standard_errors,

@@ -88,7 +88,7 @@ CLV_API enum clv_status clv_model_predict(int32_t *y, const struct clv_model *mo
 enum clv_scores {
     CLV_SCORES_MARGIN,              /* only their order counts, their scale is arbitrary; labels weigh the same */
     CLV_SCORES_LIKELIHOOD,          /* logarithms of probabilities, of labels as frequent as they are */
-    CLV_SCORES_WEIGHTED_LIKELIHOOD, /* the same, decided by as they are: the most probable label costs least */
+    CLV_SCORES_WEIGHTED_LIKELIHOOD, /* the same, but the most probable label has the least expected error */
 };
 
 /* Returns what the record says under "scores"; if it says nothing, what its "learner" is known for: pmap and mpmap are

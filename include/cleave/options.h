@@ -1,4 +1,4 @@
-/* Options by their names: rows that say where a value is in a struct of options, and what it may be. */
+/* Options by name: rows with the position of a value in a struct of options, and the values that are allowed. */
 #ifndef CLEAVE_OPTIONS_H
 #define CLEAVE_OPTIONS_H
 
@@ -11,47 +11,47 @@
 extern "C" {
 #endif
 
-/* An option by its name: where its value is in a struct of options, and what it may be. */
+/* The kind of an option: the type of its member, and how its text is read. */
 enum clv_option_kind {
     CLV_OPTION_FLAG,        /* bool: true, without a value */
     CLV_OPTION_SET,         /* int: becomes `minimum`, without a value */
-    CLV_OPTION_TEXT,        /* const char *: as typed, which must live on */
+    CLV_OPTION_TEXT,        /* const char *: the typed text, which must stay in memory */
     CLV_OPTION_INT,         /* int32_t from minimum to maximum */
     CLV_OPTION_UINT64,      /* uint64_t from minimum on */
     CLV_OPTION_NUMBER,      /* double from minimum to maximum */
     CLV_OPTION_MEMORY,      /* double: bytes, as 800M or 2.5G */
-    CLV_OPTION_CHOICE,      /* int: the place among `choices` */
-    CLV_OPTION_AUTO_CHOICE, /* int: the same less 1, as the first choice is CLV_AUTO */
+    CLV_OPTION_CHOICE,      /* int: the index in `choices` */
+    CLV_OPTION_AUTO_CHOICE, /* int: that index less 1, since the first choice is CLV_AUTO */
     CLV_OPTION_EITHER,      /* bool: whether it is the second of two choices */
-    CLV_OPTION_OTHER,       /* what `take` makes of it */
+    CLV_OPTION_OTHER,       /* set by `take` */
 };
 enum clv_option_flags {
-    CLV_OPTION_NEEDED = 1,     /* there is nothing to do without it */
-    CLV_OPTION_BASIC = 2,      /* most people want it */
+    CLV_OPTION_NEEDED = 1,     /* the command cannot run without it */
+    CLV_OPTION_BASIC = 2,      /* in the short help */
     CLV_OPTION_AGAIN = 4,      /* may be given several times */
-    CLV_OPTION_UNRECORDED = 8, /* what comes out is the same with and without */
+    CLV_OPTION_UNRECORDED = 8, /* results do not depend on it */
     CLV_OPTION_HIDDEN = 16,    /* in no help */
-    CLV_OPTION_PLAIN = 32      /* its help says all about values */
+    CLV_OPTION_PLAIN = 32      /* its help already describes its values */
 };
 struct clv_option {
     const char *name;     /* without dashes; NULL: the end of a table */
     char short_name;      /* 0: none */
-    const char *argument; /* what stands for its value in the help: "N"; NULL: it has no value */
+    const char *argument; /* name of its value in the help: "N"; NULL: it has no value */
     const char *section;  /* of the help */
     int flags;            /* of enum clv_option_flags */
     enum clv_option_kind kind;
     size_t offset;    /* of the member */
-    const char *help; /* the first line is enough for most */
+    const char *help; /* the first line is a summary */
     double minimum, maximum;
     const char *const *choices; /* ends with NULL */
     enum clv_status (*take)(void *member, const struct clv_option *option, const char *typed, struct clv_error *err);
-    size_t size; /* of the member of CLV_OPTION_OTHER, in bytes; 0: whether it was set is not asked */
+    size_t size; /* bytes of the member of CLV_OPTION_OTHER; 0: whether it was set is never asked */
 };
 
-/* How work treats outputs that exist already: refuses to begin, replaces them, or keeps what is finished. */
+/* Treatment of outputs that exist already: refuse to begin, replace them, or keep the finished ones. */
 enum clv_existing { CLV_EXISTING_REFUSE, CLV_EXISTING_OVERWRITE, CLV_EXISTING_RESUME };
 
-/* One of n equal parts of a list of inputs: number 1..count; count 0: no part, but all of it. */
+/* One of n equal parts of a list of inputs: number 1..count; count 0: the whole list. */
 struct clv_shard {
     int32_t number, count;
 };

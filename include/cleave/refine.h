@@ -1,10 +1,10 @@
-/* Refines the border of a foreground/background labelling at the pixels: colours near each pixel say on which side it
- * belongs, and a minimum cut of the pixel grid lets the border follow the image's edges.
+/* Refines the border of a foreground/background labelling at the pixels: colours near each pixel determine its scores,
+ * and a minimum cut of the pixel grid lets the border follow the image's edges.
  *
  *     clv_refine_prior(prior, &example, margin, &error);
  *     clv_refine(labels, &image, prior, NULL, NULL, &error);
  *
- * where margin, from clv_oracle_margins, has what each superpixel's score loses by another label.
+ * where margin, from clv_oracle_margins, has the loss of score by another label of each superpixel.
  *
  * To read the source: src/refine/refine.c does two labels, refine_labels.c more. near_colours.c has the log ratios of
  * colours nearby, pixel_couplings.c the weights between neighbouring pixels. */
@@ -17,13 +17,13 @@
 extern "C" {
 #endif
 
-/* Weights of the energy's terms, all >= 0; 0 leaves a term out. */
+/* Weights of the terms that clv_refine adds up, all >= 0; 0 drops a term. */
 struct clv_refine_options {
     double prior;    /* of the prior */
-    double nearby;   /* of the log ratio of foreground and background among like colours nearby */
+    double nearby;   /* of the log ratio of foreground and background among similar colours nearby */
     double overall;  /* of the log-likelihood ratio of the colour in all of foreground and background */
     double balance;  /* of log(background pixels / foreground pixels): 1 would be the balanced error's threshold */
-    double coupling; /* lost between two unlike labels on like pixels, in an image of 256 x 256; grows with the side */
+    double coupling; /* cost of two labels at equal neighbouring pixels of 256 x 256; grows with the image's side */
     int32_t rounds;  /* >= 1; every round learns its colours from the labels of the round before */
 };
 CLV_API void clv_refine_defaults(struct clv_refine_options *options);
@@ -35,21 +35,21 @@ CLV_API void clv_refine_defaults(struct clv_refine_options *options);
  * Weights of any size in 0..1e6 are cut exactly, as clv_grid_map does.
  * Without foreground or without background there is nothing to learn from, and labels stay. Image of 3 channels, at
  * most 2^26 pixels; options may be NULL. One thread, deterministic. Time O(pixels). Memory: about 80 bytes a pixel up
- * to 2^20 pixels. Larger images are cut by windows of a sixteenth of theirs, and take 10 bytes a pixel; labels that no
- * window proves to be those of the whole (none, on photographs) are the best ones that no change within a window
- * betters. Errors: CLV_ERR_USAGE (options, image, a label above 1, naming its pixel), CLV_ERR_DATA (a prior that is not
- * finite, naming its pixel), CLV_ERR_MEMORY; labels are then unchanged. */
+ * to 2^20 pixels. Larger images are cut by windows of a sixteenth of theirs, and take 10 bytes a pixel. Labels that no
+ * window proves to be those of the whole image (on photographs there are none) are such that no change within a window
+ * improves them. Errors: CLV_ERR_USAGE (options, image, a label above 1, naming its pixel), CLV_ERR_DATA (a prior that
+ * is not finite, naming its pixel), CLV_ERR_MEMORY; labels are then unchanged. */
 CLV_API enum clv_status clv_refine(uint8_t *labels, const struct clv_image *image, const float *prior,
                                    const uint8_t *is_fixed, const struct clv_refine_options *options,
                                    struct clv_error *err) CLV_CHECK;
 
-/* Refines any number of labels, by alpha-expansion: labels[height][width] are replaced by a labelling that no move
- * of any set of pixels to one label improves, of the score
+/* Refines any number of labels, by alpha-expansion: replaces labels[height][width] by a labelling whose score no move
+ * of a set of pixels to one label improves. The score is
  *     sum_p s_p(y_p) - coupling sum_(p,q) [y_p != y_q] (.. as above),
  * s_p(a) = prior votes[a][p] + half the log ratios of the pixel's colour, nearby and overall, in label a against all
  * others. votes[n_labels][height][width] in 0..1 (clv_example_vote); labels without any vote are not considered.
- * `balance` is not looked at. One cut of the grid a move: about 3 moves a label that has votes. Memory as clv_refine's,
- * and the votes. Errors: as clv_refine; CLV_ERR_USAGE also for a pixel whose label has no vote there. */
+ * `balance` is ignored. A move is one cut of the grid; there are about 3 moves per label with votes. Memory as
+ * clv_refine's, and the votes. Errors: as clv_refine; CLV_ERR_USAGE also for a pixel whose label has no vote there. */
 CLV_API enum clv_status clv_refine_labels(uint8_t *labels, const struct clv_image *image, const float *votes,
                                           int32_t n_labels, const struct clv_refine_options *options,
                                           struct clv_error *err) CLV_CHECK;
@@ -61,27 +61,27 @@ CLV_API enum clv_status clv_refine_prior(float *prior, const struct clv_example 
 
 /* Refines the borders of a network's probabilities for an image, without a model: labels[height][width] from
  * probabilities[n_labels][height] [width] in 0..1, of the image's own size, or for two labels
- * probabilities[height][width] of label 1. Values up to 0.5 outside of 0..1, as rounding and cubic resizing leave them,
- * are clipped. A label is the likeliest, and then clv_refine's cut (clv_refine_labels'
- * expansion for more labels) lets borders follow the image's edges: by the log odds in units of their mean size, softly
- * clipped at 3, as prior.
+ * probabilities[height][width] of label 1. Values up to 0.5 outside of 0..1, as left by rounding and cubic resizing,
+ * are clipped. Labels start as the most probable ones. Then clv_refine's cut (or clv_refine_labels' expansion for more
+ * labels) lets borders follow the image's edges; its prior are the log odds in units of their mean size, softly clipped
+ * at 3.
  *
- * options NULL: clv_refine_probabilities_defaults, of which colours and couplings count by how soft the map's borders
- * are, for a border that the map knows to the pixel is none of their business: not at all up to a blur of 2 pixels, in
- * full from 5 on. The blur is that of the Gaussian which makes straight edges as soft: the integral of 4 q (1 - q) over
- * the image, per pixel of border, q the likeliest label's probability against the next one's. Options of the caller's count
+ * options NULL: clv_refine_probabilities_defaults, with weights of colours and couplings that depend on the softness of
+ * the map's borders, since a sharp border needs no change: 0 up to a blur of 2 pixels, in full from 5 on. The blur is
+ * that of a Gaussian which makes straight edges as soft: the integral of 4 q (1 - q) over the image, per pixel of
+ * border, where q is the probability of the most probable label relative to the next one. Options of the caller count
  * in full.
  *
  * Time and memory as clv_refine's, and 5 bytes a pixel. Errors: CLV_ERR_USAGE (options, image, n_labels), CLV_ERR_DATA
- * (a probability that is none, naming label and pixel), CLV_ERR_MEMORY; labels are then unchanged. */
+ * (a value that is not a probability, naming label and pixel), CLV_ERR_MEMORY; labels are then unchanged. */
 CLV_API void clv_refine_probabilities_defaults(struct clv_refine_options *options, int32_t n_labels);
 CLV_API enum clv_status clv_refine_probabilities(uint8_t *labels, const struct clv_image *image,
                                                  const float *probabilities, int32_t n_labels,
                                                  const struct clv_refine_options *options,
                                                  struct clv_error *err) CLV_CHECK;
 
-/* *share = 0..1 of colours and couplings that clv_refine_probabilities with options NULL lets count: 0 where its labels
- * are just the likeliest. Errors likewise. */
+/* *share = the factor, 0..1, of colours and couplings in clv_refine_probabilities with options NULL; with 0 the labels
+ * are the most probable ones. Errors likewise. */
 CLV_API enum clv_status clv_refine_share(double *share, const float *probabilities, int32_t n_labels, int32_t width,
                                          int32_t height, struct clv_error *err) CLV_CHECK;
 

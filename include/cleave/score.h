@@ -2,9 +2,7 @@
  *
  * Weighted Hamming (balanced error) of one image: sum over true labels b of (wrong pixels of b) / (K' V_b), with V_b
  * its pixels and K' the number of labels present; for foreground/background this is half the miss rate plus half the
- * false-alarm rate, in [0, 1]. A side that is absent contributes nothing and the other is weighted 1. Void pixels never
- * count.
- */
+ * false-alarm rate, in [0, 1]. If one of them is absent, the other has weight 1. Void pixels never count. */
 #ifndef CLEAVE_SCORE_H
 #define CLEAVE_SCORE_H
 
@@ -18,7 +16,7 @@ struct clv_image_score {
     double weighted_hamming; /* NaN if no pixel counts */
     double hamming;          /* share of wrong pixels */
     double mean_iou;         /* over foreground labels (>= 1) present in truth or prediction; 1 if there are none */
-    uint64_t n_pixels;       /* that count */
+    uint64_t n_pixels;       /* pixels that are not void */
 };
 
 /* counts[n_labels][n_labels + 1], in pixels: row = true label, column = predicted label; the last column holds
@@ -27,17 +25,17 @@ struct clv_confusion {
     int32_t n_labels;
     uint64_t *counts;
 };
-/* Zeroed; n_labels 1..CLV_MAX_LABELS, else CLV_ERR_USAGE. */
+/* Initialises all counts to 0; n_labels 1..CLV_MAX_LABELS, else CLV_ERR_USAGE. */
 CLV_API enum clv_status clv_confusion_init(struct clv_confusion *confusion, int32_t n_labels,
                                            struct clv_error *err) CLV_CHECK;
 CLV_API void clv_confusion_release(struct clv_confusion *confusion);
 CLV_API void clv_confusion_clear(struct clv_confusion *confusion);
 
 /* Adds n pixels, O(n). A truth of CLV_VOID, or >= n_labels, does not count; a prediction of CLV_VOID or >= n_labels is
- * wrong whatever the truth. */
+ * always wrong. */
 CLV_API void clv_confusion_add(struct clv_confusion *confusion, const uint8_t *truth, const uint8_t *prediction,
                                size_t n);
-/* total += part, of equally many labels. */
+/* total += part, which has the same number of labels. */
 CLV_API void clv_confusion_merge(struct clv_confusion *total, const struct clv_confusion *part);
 
 /* The measures of all pixels added so far; NaN where nothing counts (mean_iou too). O(n_labels^2). */

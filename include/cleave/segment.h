@@ -65,7 +65,7 @@ CLV_API enum clv_status clv_segment(uint8_t *labels, const struct clv_model *mod
 struct clv_sequence_options {
     enum clv_refine_choice refine;       /* of clv_segment_sequence; default CLV_REFINE_LARGE */
     int n_threads;                       /* 0 (default): all the machine's */
-    const struct clv_progress *progress; /* NULL (default): nothing is reported, and nobody stops it */
+    const struct clv_progress *progress; /* NULL (default): nothing is reported, and it cannot be stopped */
 };
 CLV_API void clv_sequence_defaults(struct clv_sequence_options *options);
 

@@ -154,7 +154,7 @@ int array_reserve(void **array, size_t *capacity, size_t needed, size_t size)
     return 0;
 }
 
-/* Parts that have grown before another one could not are longer than the capacity says, which harms nobody. */
+/* If one part cannot grow, those that have grown before it are longer than the capacity, which does no harm. */
 int array_reserve_all(const struct array_part *parts, size_t n_parts, size_t *capacity, size_t needed)
 {
     if (needed <= *capacity)

@@ -214,18 +214,18 @@ void report_count(const struct clv_progress *progress, const char *path, size_t 
 
 /* Writing files all or not at all. */
 
-/* Files larger than this are mapped by huge pages where kernel and file system have them for files (Linux 6.16 on
- * ext4, say): most of the time of random reads goes into mapping small ones anew. Only what comes from the disk then
- * is in huge pages, so that a file that was written as large leaves memory when it is committed. */
+/* Files larger than this are mapped by huge pages where kernel and file system have them for files (Linux 6.16 on ext4,
+ * say): most of the time of random reads goes into mapping small ones again. Only what comes from the disk then is in
+ * huge pages, so that a file that was written as large leaves memory when it is committed. */
 #define FILE_LARGE     ((size_t)256 << 20)
 #define FILE_HUGE_PAGE ((size_t)2 << 20)
 
 /* Writes a file all or nothing: a file without a name in the target's folder receives the bytes (where the file system
- * has none, a temporary whose name nobody can foresee); commit flushes, fsyncs, checks the close, puts it in the
- * target's place and fsyncs the folder; abort drops it. A file that is replaced hands on its mode, and its owner and
- * group where this user may set them; a new one gets what the umask leaves. An existing target that is not a regular
- * file (/dev/stdout, /dev/full, a FIFO) is written directly, its close checked. "-" is standard output. Release with
- * commit or abort, once. */
+ * has none, a temporary with an unpredictable name); commit flushes, fsyncs, checks the close, puts it in the target's
+ * place and fsyncs the folder; abort drops it. A file that is replaced hands on its mode, and its owner and group where
+ * this user may set them; a new one gets what the umask leaves. An existing target that is not a regular file
+ * (/dev/stdout, /dev/full, a FIFO) is written directly, its close checked. "-" is standard output. Release with commit
+ * or abort, once. */
 struct file_writer {
     FILE *stream; /* fwrite and fprintf to this; its errors surface in file_commit */
     char *path, *folder, *temporary;
@@ -502,8 +502,7 @@ int parallel_threads(int n_threads);
 /* Whether the calling thread is in a task. */
 bool parallel_is_within_task(void);
 
-/* From within tasks: counts one more of *done, of `total`, and reports progress if anybody listens; one caller at a
- * time. */
+/* For tasks: adds 1 to *done, of `total`, and reports progress if there is a function for it. One caller at a time. */
 void parallel_progress(const struct clv_progress *progress, const char *what, size_t *done, size_t total,
                        const char *note);
 
@@ -538,7 +537,7 @@ struct rng_block rng_at(uint64_t seed, uint64_t stream, uint64_t index);
 double rng_uniform(uint64_t seed, uint64_t stream, uint64_t index); /* in (0, 1), never 0 or 1; 53 bits */
 double rng_normal(uint64_t seed, uint64_t stream, uint64_t index);  /* N(0, 1), Box-Muller */
 double rng_gumbel(uint64_t seed, uint64_t stream, uint64_t index);  /* zero mean: -log(-log u) - 0.5772.. */
-/* In 0..n-1, n >= 1, unbiased to 2^-32. */
+/* Returns a number in 0..n-1, n >= 1, unbiased to 2^-32. */
 uint32_t rng_below(uint64_t seed, uint64_t stream, uint64_t index, uint32_t n);
 
 /* Fills perm[n] with a uniform permutation of 0..n-1 (Fisher-Yates). */

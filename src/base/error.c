@@ -43,7 +43,7 @@ static size_t smaller_length(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Returns the length of the path with which the message begins, as the format shows it. Does not use up args. */
+/* Returns the length of the path with which a message of this format begins. Leaves args as it is. */
 static size_t path_length_of(const char *format, va_list args)
 {
     va_list copy;
@@ -168,7 +168,7 @@ enum clv_status fail_told(struct clv_error *err, enum clv_status status, const c
     return status;
 }
 
-/* All formats are in the program, so their distances are equal in all processes, wherever it is loaded. */
+/* Kinds are addresses of formats in the program. Their distances are equal in all processes, wherever it is loaded. */
 int64_t error_kind_number(const char *kind)
 {
     return kind ? (int64_t)((uintptr_t)kind - (uintptr_t)statuses) : 0;

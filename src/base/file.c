@@ -1,5 +1,5 @@
-/* Reads files: whole or their heads (file_read), parts of a file that must not change meanwhile (file_source), and
- * mapped files (file_map). Maps are published in slots, so that a signal handler can name the file. Start at
+/* Reads files: whole or their heads (file_read), parts of a file that must not change between the reads (file_source),
+ * and mapped files (file_map). Maps are published in slots, so that a signal handler can name the file. Start at
  * open_regular. */
 #include "base/base.h"
 
@@ -102,7 +102,7 @@ void file_source_close(struct file_source *source)
     *source = (struct file_source){0};
 }
 
-/* Checks that the file has not changed since it was opened: then all that was read is of one version. */
+/* Checks that the file has not changed since it was opened, so that all that was read is of one version. */
 static enum clv_status check_unchanged(const struct file_source *source, struct clv_error *err)
 {
     struct stat info;
@@ -135,8 +135,8 @@ enum clv_status file_source_read(void *bytes, const struct file_source *source, 
     return CLV_OK;
 }
 
-/* Maps in use, for the signal handler. A slot is taken by its size going from 0 to 1, and it is complete from the size
- * of its map on. Files that find no slot free are mapped all the same. */
+/* Maps in use, for the signal handler. A slot is taken by a change of its size from 0 to 1, and is complete once its
+ * size is that of the map. Files without a free slot are mapped as well. */
 #define MAX_MAPS 64
 static struct map_slot {
     atomic_size_t size;
@@ -188,7 +188,7 @@ enum clv_status file_map_open(struct file_map *map, const char *path, struct clv
     *map = (struct file_map){bytes, file.size, TAKE(copy), 0};
     publish_map(map);
     if (map->size > FILE_LARGE)
-        madvise(bytes, map->size, MADV_HUGEPAGE); /* or not */
+        madvise(bytes, map->size, MADV_HUGEPAGE); /* only a hint */
     return CLV_OK;
 }
 

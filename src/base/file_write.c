@@ -77,7 +77,7 @@ static char *numbered_name(const char *folder, uint64_t number)
     return path_join(folder, name);
 }
 
-/* A name that nobody can foresee. */
+/* Makes an unpredictable name. */
 static char *temporary_name(const char *folder)
 {
     uint64_t number = 0;
@@ -160,7 +160,7 @@ static enum clv_status open_temporary(struct file_writer *writer, const struct s
     return status;
 }
 
-/* Removes a temporary whose process was killed between naming and renaming it: nobody holds its lock any more. */
+/* Removes a temporary whose process was killed between naming and renaming it: no process holds its lock. */
 static bool remove_leftover(const char *temporary)
 {
     int fd = open(temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -10,8 +10,8 @@
 /* Whether an allocation failed during this thread's parse. */
 static thread_local bool out_of_memory;
 
-/* jansson 2.14 does not look at every failure: it loses characters, asserts or crashes. So a failure is remembered,
- * which makes json_parse throw the result away, and tried once more. */
+/* jansson 2.14 does not handle every failed allocation: it loses characters, asserts or crashes. So a failure is
+ * remembered, after which json_parse drops the result, and the allocation is tried once more. */
 static void *allocate(size_t size)
 {
     void *memory = array_alloc(size, 1);
@@ -32,16 +32,16 @@ static const json_t *inner(const struct json_value *value)
     return (const json_t *)value;
 }
 
-/* Bounds of a text's values, found before it is parsed. */
+/* Bounds of the values in a text, computed before it is parsed. */
 struct outline {
     size_t depth;  /* the deepest nesting of brackets outside strings, which bounds the parser's recursion */
-    size_t memory; /* estimate of what the parsed values take, in bytes */
+    size_t memory; /* an estimate of the bytes of the parsed values */
 };
 
 static struct outline outline_of(const char *bytes, size_t size)
 {
-    /* An object or array of jansson comes with a table of 8 places; any other value follows a bracket, a comma or a
-     * colon. */
+    /* Bytes of jansson's values. An object or array has a table of 8 entries; any other value follows a bracket, a
+     * comma or a colon. */
     enum { OBJECT = 320, ARRAY = 160, VALUE = 128 };
     struct outline outline = {.memory = 2 * size};
     size_t depth = 0;
@@ -66,8 +66,8 @@ static struct outline outline_of(const char *bytes, size_t size)
     return outline;
 }
 
-/* Without an allocator of our own jansson must not run out of memory, which it does not bear: what it will take is
- * asked for, and given back, first. */
+/* Whether the memory that jansson will need is available: it is allocated and freed first. Needed without an allocator
+ * of our own, since jansson fails badly when it runs out of memory. */
 static bool can_have(size_t memory)
 {
     void *taken = array_alloc(memory, 1);

@@ -1,4 +1,4 @@
-/* Values of options: what may be typed, and what is said of anything else. Tables of struct clv_option
+/* Values of options: checks of what is typed, with messages for anything else. Tables of struct clv_option
  * (cleave/options.h) name them; clv_option_set takes a value by its row. */
 #ifndef BASE_OPTIONS_H
 #define BASE_OPTIONS_H
@@ -17,7 +17,7 @@ enum clv_status option_number(double *value, const char *name, const char *typed
 /* Appends "X,.." to values[*n], of which there may be `capacity`. */
 enum clv_status option_numbers(double *values, size_t *n, size_t capacity, const char *name, const char *typed,
                                double minimum, double maximum, struct clv_error *err) CLV_CHECK;
-/* *value is the place among choices[n]. */
+/* *value is the index in choices[n]. */
 enum clv_status option_choice(int *value, const char *name, const char *typed, const char *const *choices, size_t n,
                               struct clv_error *err) CLV_CHECK;
 /* The number of names before the NULL that ends them. */
@@ -26,7 +26,7 @@ size_t option_count_names(const char *const *names);
 /* A rule on options that are given together. A name is an option without its dashes, an option with a value
  * ("stages=2"), or a fact of the run ("@features"); several are separated by blanks. */
 struct option_rule {
-    const char *options; /* the rule is one for each of these; NULL: the end of a table */
+    const char *options; /* the rule holds for each of these; NULL ends a table */
     enum {
         RULE_NEEDS,    /* "--option needs --other, why"; one of several others is enough */
         RULE_EXCLUDES, /* "--option excludes --other: why" */
@@ -34,17 +34,17 @@ struct option_rule {
     } relation;
     /* A fact that is needed gives "--option cannot be used: why"; one that excludes, "--option: FACT, why". */
     const char *others;
-    const char *why; /* NULL: the fact says it */
+    const char *why; /* NULL: the fact is the reason */
 };
 
-/* Returns NULL if the option is not set or the fact does not hold, else what messages say of a fact: a clause, or of
- * one that stands for an option its name. What is returned for an option is not read. */
+/* Returns NULL if the option is not set or the fact does not hold. Otherwise returns for a fact the clause that
+ * messages have of it, or the name of the option that it stands for; for an option any text. */
 typedef const char *option_is_set(void *context, const char *name);
 
 /* Whether an option was given, by its name. */
 typedef bool option_is_given(const void *context, const char *name);
 
-/* The first rule of the table that is broken is CLV_ERR_USAGE. */
+/* Fails with CLV_ERR_USAGE for the first broken rule of the table. */
 enum clv_status option_rules_check(const struct option_rule *rules, option_is_set *is_set, void *context,
                                    struct clv_error *err) CLV_CHECK;
 

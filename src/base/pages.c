@@ -1,4 +1,4 @@
-/* Tells the system how the pages of mapped files are looked at: madvise(2) and posix_fadvise(2). Start at
+/* Tells the system in which order the pages of mapped files will be read: madvise(2) and posix_fadvise(2). Start at
  * pages_read_as. */
 #include "base/pages.h"
 
@@ -12,14 +12,14 @@ struct pages {
     size_t size;
 };
 
-/* The pages that the bytes are in. */
+/* Returns the pages that hold any of the bytes. */
 static struct pages pages_around(const void *bytes, size_t size)
 {
     size_t before = (uintptr_t)bytes % (size_t)sysconf(_SC_PAGESIZE);
     return (struct pages){(char *)(uintptr_t)bytes - before, size ? size + before : 0};
 }
 
-/* The pages that have no other bytes. */
+/* Returns the pages that hold none but these bytes. */
 static struct pages pages_within(const void *bytes, size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), skipped = (page - (uintptr_t)bytes % page) % page;
@@ -60,7 +60,7 @@ void pages_drop(const struct pages_file *file, const void *bytes, size_t size)
     const struct pages pages = pages_within(bytes, size);
     size_t before = (uintptr_t)pages.first - (uintptr_t)file->bytes;
     if (!pages.size || before >= file->size || pages.size > file->size - before)
-        return; /* memory of another kind would lose what it holds */
+        return; /* other kinds of memory would lose their contents */
     madvise(pages.first, pages.size, MADV_DONTNEED);
     if (file->fd)
         posix_fadvise(file->fd, (off_t)before, (off_t)pages.size, POSIX_FADV_DONTNEED);

@@ -73,9 +73,9 @@ enum clv_status folder_create(const char *path, struct clv_error *err)
     return folder_make(&ignored, path, err);
 }
 
-static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *place)
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *location)
 {
-    (void)info, (void)type, (void)place;
+    (void)info, (void)type, (void)location;
     return remove(path);
 }
 

@@ -1,11 +1,11 @@
-/* Many files labelled and written: `cleave segment`, `cleave probabilities`, `cleave propagate`, and the one call
- * clv_segment_files (cleave/files.h) that all of them are.
+/* Labels many files and writes the results: `cleave segment`, `cleave probabilities` and `cleave propagate`, each of
+ * which makes the one call clv_segment_files (cleave/files.h).
  *
  * Two tables meet here. A labeller (by_model.c, by_boxes.c, ..) is a way to find an image's labels; a row of file_kinds
- * (file_kinds.c) is a file that is made of an image and its labels. Neither knows the other: files.c opens the
- * labeller, plans the targets of all inputs (targets.c) before any work, takes the folder (folder.c), and the labeller
- * calls run_item for each input (item.c), from any thread and in its own order. What is left of an input is a small
- * outcome, which deliver.c settles in input order; at the end join.c makes the folder's tables of their parts. Start at
+ * (file_kinds.c) is a kind of file that is made of an image and its labels. Neither knows the other: files.c opens the
+ * labeller, plans the targets of all inputs (targets.c) before any work, locks the folder (folder.c), and the labeller
+ * calls run_item for each input (item.c), from any thread and in its own order. A small outcome remains of each input,
+ * which deliver.c settles in input order; at the end join.c makes the folder's tables of their parts. Start at
  * clv_segment_files in files.c, then read run_item. */
 #ifndef BATCH_BATCH_H
 #define BATCH_BATCH_H
@@ -29,14 +29,14 @@
 struct batch;
 struct labelled;
 
-/* An option or a file needs some of these; a way of labelling, or a place for masks, lacks some. */
+/* Needs of options and files. A labeller, or an output, can lack some of them. */
 enum {
     NEEDS_PIXELS = 1,  /* images to look at */
     NEEDS_LABELS = 2,  /* labels, not probabilities */
     NEEDS_MODEL = 4,   /* a model whose scores decide */
     NEEDS_FOLDER = 8,  /* the output is a folder */
     NEEDS_BESIDE = 16, /* the output is not a stream: files can be beside it */
-    NEEDS_APART = 32,  /* inputs that are labelled apart from each other */
+    NEEDS_APART = 32,  /* inputs that are labelled independently of each other */
     N_NEEDS = 6
 };
 
@@ -46,7 +46,7 @@ struct labeller {
     const char *source, *method, *refined; /* of labellers without a model, for the report */
     bool has_truth;           /* a mask that an input's set has is the truth, with which the report compares */
     unsigned lacks;           /* of NEEDS_.. */
-    const char *why[N_NEEDS]; /* [k] ends a refusal of what needs 1 << k: "a feature file has no images" */
+    const char *why[N_NEEDS]; /* [k] ends the refusal of options that need 1 << k: "a feature file has no images" */
 
     /* Opens what it reads, sets run->labels, and adds the inputs. */
     enum clv_status (*open)(struct batch *run, struct clv_error *err);
@@ -54,15 +54,15 @@ struct labeller {
     /* Calls run_item once for every input, in any order and from any thread. */
     enum clv_status (*each)(struct batch *run, struct clv_error *err);
 
-    /* item->labels, width and height, and image if anything needs its pixels; or all of the mask's file, of
-     * an input that is segmented by tiles. */
+    /* Sets item->labels, width and height, and the image if anything needs its pixels. For an input that is segmented
+     * by tiles it writes the whole mask file. */
     enum clv_status (*label)(struct labelled *item, struct batch *run, size_t index, int thread, struct clv_error *err);
 
-    /* Bytes that labelling an image of that size takes at once, from a file of file_size bytes. */
+    /* Peak bytes of labelling an image of that size, from a file of file_size bytes. */
     double (*bytes)(const struct batch *run, const struct input *input, int32_t width, int32_t height,
                     double file_size);
 
-    /* Adds to an error of too little memory what would do with less; NULL: nothing would. */
+    /* Adds to an error of too little memory an option that needs less; NULL: there is none. */
     enum clv_status (*advise_memory)(const struct batch *run, const struct input *input, struct clv_error *err);
 
     void (*close)(struct batch *run);
@@ -88,11 +88,11 @@ enum file {
 /* Where an input's files go. */
 struct target {
     char *mask, *files[N_FILES]; /* paths; NULL where none is wanted */
-    char *problem;               /* why there can be not an output: it fails, the rest goes on; NULL: there is none */
-    size_t problem_path_length;  /* of the input's name, with which that begins */
-    unsigned there;              /* with --resume: bits 1 << enum file of those that are there, */
-    bool has_mask;               /* and whether the mask is */
-    bool is_finished;            /* all are, the parts aside, which are looked at when the input's turn comes */
+    char *problem; /* why the output is impossible: this input fails, the others continue; NULL: it is possible */
+    size_t problem_path_length; /* of the input's name, with which that begins */
+    unsigned there;             /* with --resume: bits 1 << enum file of those that are there, */
+    bool has_mask;              /* and whether the mask is */
+    bool is_finished;           /* all are there, except parts, which are checked when the input's turn comes */
     bool is_tiled;
     size_t page; /* of the run's one file of pages */
 };
@@ -103,7 +103,7 @@ struct target_list {
 };
 void target_list_release(struct target_list *list);
 
-/* Where all of a run goes. */
+/* The destination of a run's files. */
 struct destination {
     const char *output; /* a folder, or "-" */
     const char *file;   /* the one mask, or the pages of all; NULL: masks are files in the folder */
@@ -132,21 +132,21 @@ struct probability_summary {
     enum clv_marginals kind;
 };
 
-/* An input that is in work, or has its labels. */
+/* An input while it is labelled and its files are written. */
 struct labelled {
     const struct input *input;
     const struct target *target;
     int32_t width, height;
-    struct clv_image image;        /* without pixels where nothing looks at it */
-    uint8_t *labels;               /* [height][width]; of probabilities 255 times one; NULL: none, or rows of a file */
-    struct label_map map;          /* of all labels, in place of labels */
-    bool is_empty;                 /* of a raster by tiles: all labels are 0 or void */
-    unsigned todo;                 /* files that are written: bits 1 << enum file */
-    bool was_there;                /* labels are those of the mask that was there */
-    struct map_reader *maps;       /* that the recipe wants; or NULL */
-    struct clv_object_map objects; /* found with --objects, or {0} */
-    struct clv_object_map boxed;   /* what is in each box, an object each; of other labellers {0} */
-    struct clv_object *rows;       /* [objects.n_objects] measures */
+    struct clv_image image;  /* without pixels if nothing reads them */
+    uint8_t *labels;         /* [height][width] labels, or 255 times a probability; NULL: none, or rows of a file */
+    struct label_map map;    /* of all labels, in place of labels */
+    bool is_empty;           /* of a raster by tiles: all labels are 0 or void */
+    unsigned todo;           /* files that are written: bits 1 << enum file */
+    bool was_there;          /* labels are those of the mask that was there */
+    struct map_reader *maps; /* that the recipe wants; or NULL */
+    struct clv_object_map objects;        /* found with --objects, or {0} */
+    struct clv_object_map boxed;          /* the object in each box; {0} for other labellers */
+    struct clv_object *rows;              /* [objects.n_objects] measures */
     double *band_means, *band_deviations; /* [objects.n_objects][n_bands] of a model of bands, else NULL */
     struct object_windows *learned;       /* of a raster by tiles, what a model has learned to find; or NULL */
     struct raster_item *raster;           /* what files of a raster by tiles are made with (raster_files.h); or NULL */
@@ -161,18 +161,18 @@ struct labelled {
 };
 void labelled_release(struct labelled *item);
 
-/* This is left of an input once its files are written: nothing of its size. */
+/* All that remains of an input after its files are written; its size does not depend on the image. */
 struct outcome {
     enum clv_status status;
     struct clv_error error;
-    bool is_said;               /* its failure was said already: a clash of outputs, a frame lost with its chain */
+    bool is_said;               /* its failure was reported already: a clash of outputs, a frame lost with its chain */
     bool is_earlier;            /* an earlier run finished it */
     bool is_labelled, is_empty; /* labels were found now; they are all 0 or void */
     int32_t n_objects;
     struct box_findings found;
     struct probability_summary summary;
     float *map_means;          /* owned; NULL: not known */
-    double unmet;              /* below 0: nothing was looked at */
+    double unmet;              /* below 0: not measured */
     struct report_slot *entry; /* owned; its pictures in the report's spool; NULL: none */
 };
 
@@ -189,7 +189,7 @@ struct batch {
     void *own;                      /* the labeller's */
     struct clv_labels labels;       /* of the masks */
     const struct clv_model *model;  /* NULL: no model labels */
-    char model_digest[DIGEST_SIZE]; /* of its file, or of what that would be */
+    char model_digest[DIGEST_SIZE]; /* of its file, or of the file that it would have */
     const struct clv_boxes *boxes;  /* inputs are objects in them; NULL: none */
     const uint8_t *box_values;      /* [boxes->n_labels] in masks */
     size_t bad_boxes;               /* files of boxes that could not be read */
@@ -199,13 +199,13 @@ struct batch {
     size_t n_frames;
     bool is_one_sequence;     /* as those of one sequence can */
     struct input_list inputs; /* of the shard */
-    size_t first;             /* which of all inputs the first of these is, */
-    size_t n_all;             /* and how many all are */
+    size_t first;             /* index of the first of these among all inputs, */
+    size_t n_all;             /* and the number of all inputs */
     struct target_list targets;
     struct destination to;
     bool is_cut[256];          /* labels of the object that is cut out */
     int32_t label;             /* whose probability is written */
-    struct part_options parts; /* what decides the parts of tables */
+    struct part_options parts; /* the options on which parts of tables depend */
     struct listed *listed;     /* of all inputs, other shards', too: what the tables need; NULL: no table is wanted */
     struct clv_progress progress; /* the caller's, with one message at a time */
     pthread_mutex_t saying;
@@ -220,7 +220,7 @@ struct batch {
     struct outcome **parked; /* [inputs.n] that wait for those before them */
     size_t next;             /* to settle */
     size_t n_delivered;
-    unsigned advised; /* faults, bits 1 << enum clv_fault, with whose first failure advice was given */
+    unsigned advised;       /* faults whose first failure came with advice, bits 1 << enum clv_fault */
     enum clv_status status; /* the first that ends the run */
     struct clv_error error;
     struct clv_files_result *result;
@@ -228,14 +228,15 @@ struct batch {
     size_t n_watched;        /* images whose shares of unmet features are summed up */
     double unmet;
     bool is_unmet_said;
-    size_t n_boxes, n_boxes_empty; /* boxes that were cut, and those in which nothing was found; the first of them: */
+    size_t n_boxes,
+        n_boxes_empty; /* boxes that were cut, and those in which nothing was found; the first of the latter: */
     char first_empty[200];
-    size_t n_empty; /* of those done: masks that have label 0 alone */
+    size_t n_empty; /* masks that have label 0 alone */
     double *pixels; /* [inputs.n] of those that are not finished, else 0, for the time left; NULL: not known */
     double pixels_done, n_pixels;
 };
 
-/* Whether probabilities are written, not labels; whether those of all labels are, or margins. */
+/* Whether probabilities are written instead of labels; and whether they are of all labels, or margins. */
 static inline bool batch_is_probable(const struct batch *run)
 {
     return run->options.probabilities != CLV_PROBABILITIES_NONE;
@@ -246,10 +247,10 @@ static inline bool batch_has_maps(const struct batch *run)
            run->options.probabilities == CLV_PROBABILITIES_MARGINS;
 }
 
-/* Whether the objects that are wanted are those that the model has learned to find. */
+/* Whether the run writes the objects that the model has learned to find. */
 bool batch_has_learned_objects(const struct batch *run);
 
-/* is_object[256]: which labels are those of objects. */
+/* Sets is_object[256]: whether a label means objects. */
 void batch_find_objects(bool is_object[256], const struct batch *run);
 
 static inline const char *batch_model_name(const struct batch *run)
@@ -272,9 +273,9 @@ enum clv_status wishes_check(const struct clv_files_options *options, const stru
                              struct clv_error *err) CLV_CHECK;
 enum clv_status wishes_check_inputs(const struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* item.c. All of an input: waits for memory, labels it or reads its mask back, writes the files that are missing, and
- * delivers its outcome. `number` counts the inputs that this process takes, for the gate; SIZE_MAX: memory was asked
- * for. Returns a failure that ends the run. */
+/* item.c. Processes an input: waits for memory, labels it or reads its mask back, writes the missing files, and
+ * delivers its outcome. `number` counts the inputs that this process takes, for the gate; SIZE_MAX: its memory was
+ * admitted already. Returns a failure that ends the run. */
 enum clv_status run_item(struct batch *run, size_t index, size_t number, int thread, struct clv_error *err) CLV_CHECK;
 
 /* Whether the input's mask is there and stays. */
@@ -287,17 +288,17 @@ static inline bool input_has_mask(const struct batch *run, size_t index)
 /* Whether any file that is wanted, or the report, shows the images. */
 bool batch_looks_at_pixels(const struct batch *run);
 
-/* Reads back what the report shows of another process's input. */
+/* Reads back the files of another process's input that the report shows. */
 enum clv_status item_show(struct outcome *outcome, struct batch *run, size_t index, struct clv_error *err) CLV_CHECK;
 
-/* Bytes that an input takes besides those of labelling: what is found in its labels, and the largest file. */
+/* Bytes for an input besides those of labelling: for what is found in its labels, and for the largest file. */
 double item_bytes(const struct batch *run, int32_t width, int32_t height);
 
 /* Whether labels of an image of this size are refined at the pixels. */
 bool batch_refines(const struct batch *run, int32_t width_px, int32_t height_px);
 
-/* traces.c. What is exported of an image: its objects, those in its boxes, or the connected pieces of its labels;
- * once. */
+/* traces.c. Traces once what is exported of an image: its objects, those in its boxes, or the connected pieces of its
+ * labels. */
 enum clv_status labelled_trace(struct labelled *item, const struct batch *run, struct clv_error *err) CLV_CHECK;
 
 /* Traces it by sides (struct tracing), as polygons that are valid by OGC's rules. */
@@ -313,9 +314,8 @@ static inline bool labels_are_empty(const uint8_t *labels, size_t n)
 }
 
 /* deliver.c. Takes the outcome of an input, which is allocated before its files are written, from any thread, and
- * settles all whose turn it is: counts, tells the
- * caller, puts it into the report. Returns a failure that ends the run. deliver_rest settles what waits for inputs that
- * were never worked on. */
+ * settles all whose turn it is: counts it, reports it to the caller, and puts it into the report. Returns a failure
+ * that ends the run. deliver_rest settles what waits for inputs that were never worked on. */
 enum clv_status deliver_begin(struct batch *run, struct clv_error *err) CLV_CHECK;
 enum clv_status deliver(struct batch *run, size_t index, struct outcome **taken, struct clv_error *err) CLV_CHECK;
 enum clv_status deliver_rest(struct batch *run, struct clv_error *err) CLV_CHECK;
@@ -337,16 +337,16 @@ enum clv_status outcome_send(struct batch *run, size_t index, const struct outco
 enum clv_status outcome_unpack(struct outcome **outcome, size_t *index, const void *bytes, size_t size,
                                struct clv_error *err) CLV_CHECK;
 
-/* targets.c. Paths of all files of all inputs. Inputs whose output's name is too long for a file, or would be another
- * input's output, too, get a problem, which is said. Errors, before anything is written: CLV_ERR_USAGE if a mask would
+/* targets.c. Paths of all files of all inputs. Inputs whose output has a name that is too long, or is another input's
+ * output as well, get a problem, which is reported. Errors, before anything is written: CLV_ERR_USAGE if a mask would
  * be in a folder of the inputs, where it would be an image the next time (but not one that `output` names);
  * CLV_ERR_CREATE if the folder is a file, an output exists, or is one of the inputs or their masks. */
 enum clv_status targets_plan(struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* Fails by the target's problem, which it has. */
+/* Fails with the target's problem, which must not be NULL. */
 enum clv_status target_fail(const struct target *target, struct clv_error *err) CLV_CHECK;
 
-/* Whether outputs are there that may not be replaced, nor finished by --resume (CLV_ERR_CREATE); which are there. */
+/* Notes which outputs exist. CLV_ERR_CREATE if one may neither be replaced nor finished by --resume. */
 enum clv_status targets_check_existing(struct batch *run, struct clv_error *err) CLV_CHECK;
 
 /* tables.c: objects.tsv, coco.json and VOC's list of the folder. Keeps what they need of all inputs, before those of
@@ -368,17 +368,17 @@ enum clv_status folder_claim(struct batch *run, struct clv_error *err) CLV_CHECK
  * folder, a new name without that ending, or standard output. CLV_ERR_USAGE: several images, or several sequences. */
 enum clv_status folder_take_file(struct batch *run, bool is_one_sequence, struct clv_error *err) CLV_CHECK;
 
-/* Makes the folders, takes those that were not there, and leaves a hidden note of what they are of (RUN_NOTE): with
- * --resume CLV_ERR_CREATE if one is there that has the digest of another model. */
+/* Makes the folders, locks those that are new, and writes the hidden note of the run (RUN_NOTE). CLV_ERR_CREATE with
+ * --resume if a note has the digest of another model. */
 enum clv_status folder_make_all(struct batch *run, struct clv_error *err) CLV_CHECK;
 
 /* At the end, while the run still holds its locks: removes folders that it made and that are empty. */
 void folder_remove_empty(struct batch *run);
 void destination_release(struct destination *to);
 
-/* names.c. The output folder's file <below> is `text` afterwards, which is released. What says the same already stays,
- * as other shards write it; another one is CLV_ERR_CREATE unless outputs are overwritten, and one of the inputs
- * always. */
+/* names.c. Writes `text` to the file <below> of the output folder, and releases it. A file with the same text stays,
+ * since other shards write it. CLV_ERR_CREATE for a file with another text, unless outputs are overwritten, and always
+ * for one of the inputs. */
 enum clv_status names_write(struct batch *run, const char *below, struct text *text, struct clv_error *err) CLV_CHECK;
 
 /* Whether the file has this text. */
@@ -386,31 +386,32 @@ bool file_says(const char *path, const struct text *text);
 
 /* masks.c: the mask's file. */
 
-/* CLV_ERR_USAGE: 0 and 255 of labels that they cannot distinguish. */
+/* CLV_ERR_USAGE if 0 and 255 cannot distinguish the labels. */
 enum clv_status mask_format_check(enum clv_mask_format format, const struct clv_labels *labels,
                                   struct clv_error *err) CLV_CHECK;
 
 /* Writes label_of[height][width], all or nothing: as a PNG, or as a GeoTIFF with the georeference of the file `image`
- * (NULL: none) if the path ends with .tif. labels NULL, of CLV_MASKS_GREY: they are not labels, and 255 is not void. In
- * a palette two labels that no table names are black and white, so that any viewer shows them; others have their own
- * colours. CLV_VOID stays what it is, but is 0 among 0 and 255. */
+ * (NULL: none) if the path ends with .tif. labels NULL, only with CLV_MASKS_GREY: the values are not labels, and 255 is
+ * not void. In a palette two labels without a table of names are black and white, so that any viewer shows them; others
+ * have their own colours. CLV_VOID stays 255, but is 0 in the format of 0 and 255. */
 enum clv_status mask_file_write(const char *path, const char *image, int32_t width, int32_t height,
                                 const uint8_t *label_of, enum clv_mask_format format, const struct clv_labels *labels,
                                 struct clv_error *err) CLV_CHECK;
 
-/* Returns the colours of a mask and how many they are, with one of CLV_VOID if has_void; NULL and 0: none. */
+/* Returns the colours of a mask and their number, including that of CLV_VOID if has_void; NULL and 0 without a
+ * palette. */
 const uint8_t (*mask_file_palette(int *n_colours, enum clv_mask_format format, const struct clv_labels *labels,
                                   bool has_void))[3];
 
-/* Labels as 0 and 255, and back what an earlier run wrote so. */
+/* Turn labels into 0 and 255, and such values of an earlier run back into labels. */
 void mask_file_to_binary(uint8_t *values, size_t n);
 bool mask_file_is_binary(const struct clv_labels *labels, bool has_palette, bool has_one);
 void mask_file_from_binary(uint8_t *values, size_t n, const struct clv_labels *labels,
                            const struct clv_indexed_image *image);
 
 /* The masks of a sequence as pages of one file (output FILE.tif), written in their order. Pages come from any thread;
- * one that comes before its turn waits in memory. The file is there if all pages are, else a note says so; the end
- * frees all, NULL is fine. */
+ * one that comes before its turn waits in memory. The file is written if all pages are there; otherwise a note tells
+ * that it is not. page_file_end frees it; NULL is allowed. */
 struct page_file;
 enum clv_status page_file_new(struct page_file **self, const struct batch *run, const struct clv_item *items, size_t n,
                               struct clv_error *err) CLV_CHECK;
@@ -421,15 +422,15 @@ enum clv_status page_file_end(struct page_file *self, bool is_whole, struct clv_
 /* pictures.c: overlays with their legend, and cut-outs; of file_kinds. */
 #define OVERLAY_OPACITY 0.45
 
-/* The width of outlines, which grow with the image, so that they are seen when it is shown whole. */
+/* The width of outlines. It grows with the image, so that they are visible when the whole image is shown. */
 int32_t picture_outline_px(int32_t width, int32_t height);
 enum clv_status overlay_write(const char *path, struct labelled *item, const struct batch *run,
                               struct clv_error *err) CLV_CHECK;
 enum clv_status cutout_write(const char *path, struct labelled *item, const struct batch *run,
                              struct clv_error *err) CLV_CHECK;
 
-/* Writes folder/overlays/legend.svg, all or nothing: the colour of every label with a name. One that is there and says
- * something else stays as it is, which a note reports, unless outputs are overwritten. */
+/* Writes folder/overlays/legend.svg, all or nothing: the colour of every label with a name. An existing legend with
+ * another text stays, and a note reports that, unless outputs are overwritten. */
 enum clv_status overlay_legend_write(struct batch *run, struct clv_error *err) CLV_CHECK;
 
 /* Labels of the object that is cut out. CLV_ERR_USAGE: the labels lack one of options.cutout_labels. */
@@ -460,16 +461,17 @@ enum clv_status export_names_write(struct batch *run, struct clv_error *err) CLV
 
 /* object_files.c: objects numbered and measured. */
 
-/* Finds and measures the objects of item->labels; they must be those that an earlier run has written. */
+/* Finds and measures the objects of item->labels. If an earlier run has written objects, they must be the same. */
 enum clv_status objects_find(struct labelled *item, const struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* Rows of file_kinds: the label image, whose first TIFF is said; the image's rows of objects.tsv. */
+/* Rows of file_kinds: the label image (a note tells of the first TIFF), and the image's rows of objects.tsv. */
 enum clv_status objects_write(const char *path, struct labelled *item, const struct batch *run,
                               struct clv_error *err) CLV_CHECK;
 enum clv_status object_rows_write(const char *path, struct labelled *item, const struct batch *run,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Has the rows of a model of colours say what the file's one or three bands of samples are, where it has any. */
+/* Lets the rows of a model of colours have means and deviations of the file's one or three bands of samples, if it has
+ * any. */
 void objects_take_samples(struct labelled *item, const struct batch *run, int32_t n_samples);
 
 /* The first line of objects.tsv. */
@@ -484,11 +486,11 @@ enum clv_status objects_outline(struct clv_image *image, const struct clv_object
 #define PROBABILITIES_TITLE "cleave: probabilities"
 enum clv_status report_begin(struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* Its pictures of an input, from any thread: outcome->entry. Reads the truth, and draws boxes into item->image. */
+/* Adds the pictures of an input, from any thread: outcome->entry. Reads the truth, and draws boxes into item->image. */
 enum clv_status report_picture(struct outcome *outcome, struct labelled *item, struct batch *run,
                                struct clv_error *err) CLV_CHECK;
 
-/* A status that ended the run keeps its message; the page is finished all the same, with what there is. */
+/* Completes the page, with the entries so far if a status ended the run, which keeps its message. */
 enum clv_status report_end(struct batch *run, enum clv_status status, struct clv_error *err) CLV_CHECK;
 
 /* status_file.c: the table of all inputs. Claimed before any work, but not in a folder that the run makes; begun with
@@ -505,11 +507,11 @@ enum clv_status input_maps_read(struct labelled *item, const struct batch *run, 
 
 /* probabilities.c. */
 
-/* How the run's probabilities come about, in words for its report: "shares of 100 samples; ..". */
+/* Describes for the report how the run computes probabilities: "shares of 100 samples; ..". */
 #define PROBABILITIES_WORDS 200
 void probabilities_describe(char words[PROBABILITIES_WORDS], const struct batch *run);
 
-/* run->label by options.label, a number or a name; label 1 without one. CLV_ERR_USAGE: the model lacks it. */
+/* Sets run->label by options.label, a number or a name; label 1 without one. CLV_ERR_USAGE: the model lacks it. */
 enum clv_status probabilities_find_label(struct batch *run, struct clv_error *err) CLV_CHECK;
 
 /* values[nodes][n_labels]: the probabilities of a problem's nodes, or margins, as options.probabilities asks for. Of
@@ -518,7 +520,7 @@ enum clv_status probabilities_find(double *values, struct probability_summary *s
                                    const struct clv_problem *problem, struct clv_oracle *oracle,
                                    struct clv_error *err) CLV_CHECK;
 
-/* Likewise of a field of the model's scores, which may be scaled in place. */
+/* Does the same for a field of the model's scores, which may be scaled in place. */
 enum clv_status probabilities_find_of_field(double *values, struct probability_summary *summary,
                                             const struct batch *run, struct clv_field *field, struct clv_oracle *oracle,
                                             struct clv_error *err) CLV_CHECK;
@@ -547,7 +549,7 @@ double label_map_bytes(const struct batch *run, int32_t n_labels);
 enum clv_status model_open(struct clv_model *model, bool *is_view, struct batch *run, struct clv_error *err) CLV_CHECK;
 double model_bytes(const struct batch *run, const struct input *input, int32_t width, int32_t height, double file_size);
 
-/* Which files of an image memory_of_work counts. */
+/* Notes the files of an image that memory_of_work counts. */
 static inline void memory_take_files(struct memory_work *work, const struct batch *run)
 {
     work->has_overlay = run->options.overlay;

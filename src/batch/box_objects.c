@@ -92,7 +92,7 @@ static size_t find_nearest(const struct clv_pixel_box *pixel_boxes, const uint8_
     return best;
 }
 
-/* Why nothing was found in a box; "": nobody can tell. */
+/* Why nothing was found in a box; "": the reason is not known. */
 static const char *why_empty(const struct clv_pixel_box *box, const struct clv_image *image)
 {
     enum { LEAST_SIDE = 4 };

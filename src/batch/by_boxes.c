@@ -1,5 +1,5 @@
-/* Labels what is in boxes, without a model: reads them, makes an input of each object (assign), and has src/box_cut cut
- * it out (cut_boxes). Start at open_boxes. */
+/* Labels the objects in boxes, without a model: reads the boxes, makes an input of each object (assign), and segments
+ * it by src/box_cut (cut_boxes). Start at open_boxes. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +16,9 @@ struct by_boxes {
     uint8_t *values; /* [boxes.n_labels] in masks */
 };
 
-/* Which values boxes' labels have in masks. */
+/* The values in masks of the labels of boxes. */
 
-/* How many labels boxes have; *label is the last of them. */
+/* Counts the labels that boxes have; *label is the last of them. */
 static enum clv_status count_labels(size_t *n, int32_t *label, const struct clv_boxes *boxes, struct clv_error *err)
 {
     OWNED_ARRAY bool *is_used = array_zalloc(boxes->n_labels, sizeof *is_used);
@@ -35,7 +35,7 @@ static enum clv_status count_labels(size_t *n, int32_t *label, const struct clv_
     return CLV_OK;
 }
 
-/* Background and foreground, the latter by its name if it has one that labels can have. */
+/* Sets the labels background and foreground; foreground gets the name of the boxes' label, if it is valid. */
 static enum clv_status name_one(struct clv_labels *labels, const char *name, struct clv_error *err)
 {
     MUST(clv_labels_binary(labels, err));
@@ -44,7 +44,7 @@ static enum clv_status name_one(struct clv_labels *labels, const char *name, str
     return CLV_OK;
 }
 
-/* The values of the set's labels.tsv; *found: it is there and has them all. */
+/* Takes the values from the set's labels.tsv; *found: it exists and has all labels. */
 static enum clv_status values_of_set(struct clv_labels *labels, uint8_t *values, bool *found,
                                      const struct clv_boxes *boxes, const char *data, struct clv_error *err)
 {
@@ -88,7 +88,7 @@ static enum clv_status give_values(struct clv_labels *labels, uint8_t **values, 
 
 #define ANY_IMAGE "*"
 
-/* Whether the text is four numbers; a file of that name wins. */
+/* Whether the text is four numbers, and not the name of a file. */
 static bool is_typed(struct clv_box *box, const char *text)
 {
     double *numbers[] = {&box->x, &box->y, &box->width, &box->height};
@@ -102,7 +102,7 @@ static bool is_typed(struct clv_box *box, const char *text)
     return n == 4;
 }
 
-/* One image, called "*", which has the box. */
+/* Makes boxes of one image, called "*", with the typed box. */
 static enum clv_status take_typed(struct clv_boxes *boxes, const struct clv_box *box, const char *text,
                                   struct clv_error *err)
 {
@@ -114,7 +114,7 @@ static enum clv_status take_typed(struct clv_boxes *boxes, const struct clv_box 
     return boxes_finish(boxes, &builder, text, err);
 }
 
-/* Boxes of a file, or the box that is typed in its place; the labels of their masks, and each box label's value. */
+/* Reads the boxes of a file, or the typed box, and sets the labels of their masks and the value of each box label. */
 static enum clv_status read_boxes(struct by_boxes *self, struct batch *run, struct clv_error *err)
 {
     struct clv_box typed = {0};
@@ -137,7 +137,7 @@ static bool is_same_file(const char *path, const char *name)
     return m >= n && strcmp(path + m - n, name) == 0 && (m == n || path[m - n - 1] == '/');
 }
 
-/* The length of the folder that all masks are in, of those that boxes name. */
+/* Returns the length of the path of the folder that holds all masks that boxes name. */
 static size_t common_mask_folder(const struct clv_boxes *boxes)
 {
     const char *first = NULL;
@@ -173,7 +173,7 @@ static enum clv_status add_object(struct assignment *self, const struct input *i
     return CLV_OK;
 }
 
-/* Boxes by their masks, those without one first, each mask's in the order of the file. */
+/* Orders boxes by their masks, those without one first, and those of one mask as in the file. */
 static int compare_boxes(const void *a, const void *b)
 {
     const struct clv_box *first = *(const struct clv_box *const *)a, *second = *(const struct clv_box *const *)b;
@@ -211,13 +211,13 @@ static enum clv_status add_objects(struct assignment *self, const struct input *
     return CLV_OK;
 }
 
-/* The box that was typed is each input's: *entries, array_free them. */
+/* Gives each input the typed box: *entries, array_free them. */
 static enum clv_status find_typed(const struct clv_image_boxes ***entries, const struct input_list *inputs,
                                   const struct clv_boxes *boxes, const char *text,
                                   const struct clv_image_limits *limits, struct clv_error *err)
 {
     const struct clv_box *box = boxes->images->boxes;
-    struct clv_error later; /* an image that cannot be read is the run's to report */
+    struct clv_error later; /* the run reports an image that cannot be read later */
     *entries = array_alloc(inputs->n, sizeof **entries);
     NEED(*entries);
     for (size_t i = 0; i < inputs->n; i++) {
@@ -250,11 +250,11 @@ static void assignment_release(struct assignment *self)
     input_list_release(&self->objects);
 }
 
-/* Replaces the inputs by objects, views into `boxes`. An input whose own mask some boxes of its image name is cut from
- * these; otherwise its boxes are grouped by the masks they name, each group an object, and those that name none make
- * one together, under the image's name. Outputs of the others go by their masks, without the folder that all masks
- * share. Images without a box are skipped, which a note reports; if none has one, CLV_ERR_NO_INPUT. A box that was
- * typed is each image's; CLV_ERR_DATA if it reaches out of one of several images. */
+/* Replaces the inputs by objects, views into `boxes`. If some boxes of an image name the input's own mask, the object
+ * is cut from these. Otherwise boxes are grouped by the masks they name, each group an object; those that name none
+ * form one object, under the image's name. Outputs of the other objects are named by their masks, without the folder
+ * that all masks share. Images without a box are skipped, which a note reports; if none has one, CLV_ERR_NO_INPUT. A
+ * typed box is that of every image; CLV_ERR_DATA if it reaches out of one of several images. */
 static enum clv_status assign(struct batch *run, const struct clv_boxes *boxes, struct clv_error *err)
 {
     struct input_list *inputs = &run->inputs;
@@ -290,8 +290,8 @@ static enum clv_status assign(struct batch *run, const struct clv_boxes *boxes, 
     return CLV_OK;
 }
 
-/* item->labels[height][width] = the value of a box's label on what is foreground in it, the smaller boxes' in front.
- * Notes boxes that reach out of the image. */
+/* item->labels[height][width] = the value of a box's label on the foreground in it, smaller boxes in front. Notes boxes
+ * that reach out of the image. */
 static enum clv_status cut_boxes(struct labelled *item, struct batch *run, size_t index, int thread,
                                  struct clv_error *err)
 {

@@ -1,6 +1,6 @@
-/* Takes masks that are there as the labels, corrected ones or those of other programs, so that what is made of masks can
- * be made of them: objects, exports, overlays, a report. They are a set's, or files of a folder with the names of the
- * images. Start at open_masks. */
+/* Takes existing masks as the labels, corrected ones or those of other programs, to make objects, exports, overlays
+ * or a report of them. They belong to a set, or are files of a folder with the names of the images. Start at
+ * open_masks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,11 +8,11 @@
 #include "batch/batch.h"
 #include "intake/intake.h"
 
-/* The formats that masks are looked for in, in this order. */
+/* The endings of masks, in the order of the search. */
 static const char *const endings[] = {".png", ".tif", ".tiff", ".npy", ".bmp", ".pgm"};
 
-/* *mask, new: FOLDER/NAME with one of the endings, NAME the image's path without its extension or, where that is not
- * there, what is left of it after the first slash, and so on; NULL: none is there. */
+/* Finds FOLDER/NAME with one of the endings. NAME is the image's path without its extension; if there is no such file,
+ * the part of it after the first slash, and so on. array_free *mask; NULL if there is none. */
 static enum clv_status find_mask(char **mask, const char *folder, const char *name, struct clv_error *err)
 {
     for (const char *part = name; part; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL) {
@@ -34,7 +34,7 @@ static enum clv_status find_mask(char **mask, const char *folder, const char *na
     return CLV_OK;
 }
 
-/* Leaves out inputs without a mask, which a note counts. */
+/* Drops inputs without a mask; a note reports their number. */
 static enum clv_status drop_without(struct batch *run, struct clv_error *err)
 {
     struct input_list *inputs = &run->inputs;
@@ -59,7 +59,7 @@ static enum clv_status drop_without(struct batch *run, struct clv_error *err)
     return CLV_OK;
 }
 
-/* The labels of a folder of masks: those of its labels.tsv, else those of the images' set, else of background and
+/* Finds the labels of a folder of masks: those of its labels.tsv, else those of the images' set, else background and
  * foreground. */
 static enum clv_status find_labels(struct batch *run, struct clv_error *err)
 {

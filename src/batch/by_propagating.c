@@ -183,7 +183,7 @@ static double bytes_of_chain(const struct batch *run, const struct chain *chain)
 {
     const struct by_propagating *self = run->own;
     int32_t width, height;
-    struct clv_error ignored; /* whoever reads it will say */
+    struct clv_error ignored; /* reported when the file is read */
     if (item_image_size(&width, &height, frame_of(self, chain->first), &run->options.limits, &ignored) != CLV_OK)
         return 0;
     return item_bytes(run, width, height) + bytes_of_frame(run, NULL, width, height, 0);

@@ -166,7 +166,7 @@ static enum clv_status write_names(struct batch *run, struct clv_error *err)
 }
 
 /* Makes the folders, and what is in them once. */
-static enum clv_status make_places(struct batch *run, struct clv_error *err)
+static enum clv_status make_folders(struct batch *run, struct clv_error *err)
 {
     MUST(folder_make_all(run, err));
     return write_names(run, err);
@@ -260,7 +260,7 @@ static enum clv_status run_inputs(struct batch *run, struct clv_error *err)
 static enum clv_status run_batch(struct batch *run, struct clv_error *err)
 {
     MUST(comm_agree(prepare(run, err), err)); /* no process writes before all have checked */
-    MUST(comm_agree(comm_rank() == 0 ? make_places(run, err) : CLV_OK, err));
+    MUST(comm_agree(comm_rank() == 0 ? make_folders(run, err) : CLV_OK, err));
     MUST(comm_agree(run_inputs(run, err), err));
     FAIL_IF(run->bad_boxes, CLV_ERR_DATA, "%s: %s could not be read", run->options.boxes,
             n_of(run->bad_boxes, "file of boxes", "files of boxes").text);

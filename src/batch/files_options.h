@@ -3,9 +3,9 @@
 
 #include "cleave/options.h"
 
-/* Rows that set a struct clv_files_options, by what the commands share; each ends with a NULL name. files_model_rows are
- * what `segment` and `probabilities` read, files_place_rows where results go, files_beside_rows what is written beside
- * masks, files_run_rows how all run. */
+/* Rows of options that set a struct clv_files_options, grouped by the commands that share them; each table ends with a
+ * NULL name. files_model_rows are inputs of `segment` and `probabilities`, files_place_rows the destinations of
+ * results, files_beside_rows the files beside masks, files_run_rows options of every run. */
 extern const struct clv_option files_model_rows[], files_way_rows[], files_place_rows[], files_mask_rows[],
     files_deciding_rows[], files_refining_rows[], files_beside_rows[], files_probability_rows[], files_sampling_rows[],
     files_propagate_rows[], files_run_rows[];

@@ -1,5 +1,6 @@
-/* Makes the output folder, or the one file in its place, and holds it: claims what a run writes once, keeps the note
- * that tells what the folder's results are of, and removes folders that stayed empty. Start at folder_make_all. */
+/* Makes the output folder, or the one file in its place, and holds it: claims what a run writes once, keeps the note of
+ * the model and the options that the folder's results come from, and removes folders that stayed empty. Start at
+ * folder_make_all. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -13,7 +14,7 @@
 #include "batch/batch.h"
 #include "sequence/sequence.h"
 
-/* Files with these endings cannot be masks, and a folder is hardly meant by such a name. */
+/* Refuses an output whose name has an ending that no mask can have: it is hardly meant as the name of a folder. */
 static enum clv_status refuse_ending(const char *output, bool is_maps, struct clv_error *err)
 {
     static const char *const others[] = {".png",     ".tif",  ".jpg", ".jpeg", ".tiff", ".bmp",  ".webp",
@@ -60,7 +61,8 @@ enum clv_status folder_take_file(struct batch *run, bool is_one_sequence, struct
     return CLV_OK;
 }
 
-/* root[PATH_MAX]: the one folder that all files were found below; "" if there is none, as where a file is gone. */
+/* Finds the one folder below which all files were found: root[PATH_MAX], "" if there is none, for example because a
+ * file is gone. */
 static enum clv_status find_root(char *root, const struct input_list *inputs, struct clv_error *err)
 {
     char folder[PATH_MAX] = "";
@@ -83,7 +85,7 @@ static enum clv_status find_root(char *root, const struct input_list *inputs, st
     return CLV_OK;
 }
 
-/* A line for each frame whose mask was given. */
+/* Writes a line for each frame whose mask was given. */
 static enum clv_status put_given(struct text *note, const struct given_frames *given, struct clv_error *err)
 {
     size_t common = given ? set_common_folder(given->set) : 0;
@@ -108,7 +110,7 @@ static enum clv_status add_content(uint64_t *hash, const char *path, struct clv_
     return CLV_OK;
 }
 
-/* Boxes are a file, all files of a folder, or four numbers. */
+/* Writes the boxes, which are a file, all files of a folder, or four numbers. */
 static enum clv_status put_boxes(struct text *line, const char *boxes, struct clv_error *err)
 {
     OWNED(path_list_release) struct path_list files = {0};
@@ -133,7 +135,7 @@ static enum clv_status put_boxes(struct text *line, const char *boxes, struct cl
 static enum clv_status put_given_masks(struct text *line, const struct given_frames *given, struct clv_error *err)
 {
     uint64_t hash = HASH_START;
-    const char *last = NULL; /* a file of pages is read once */
+    const char *last = NULL; /* a file with several pages is read once */
     for (size_t i = 0; i < given->set->n_items; i++) {
         const char *mask = given->set->items[i].mask;
         if (!given->is_given[i] || !mask)
@@ -148,9 +150,9 @@ static enum clv_status put_given_masks(struct text *line, const struct given_fra
     return CLV_OK;
 }
 
-/* The note's last line: which model, boxes or given masks the results are of, and of which label, which other results
- * must be of, too; then options that decide what is in them, where they are not the default. *n_identity is the length
- * of the former. */
+/* Writes the last line of the note. It begins with the model, boxes or given masks that the results come from and the
+ * label, which must be equal for all results of the folder; *n_identity is the length of this part. Then follow the
+ * options that change the results, unless they have their defaults. */
 static enum clv_status put_run(struct text *line, size_t *n_identity, const struct batch *run,
                                const struct given_frames *given, struct clv_error *err)
 {
@@ -196,8 +198,8 @@ static enum clv_status put_run(struct text *line, size_t *n_identity, const stru
     return CLV_OK;
 }
 
-/* Refuses to go on with what is of another model, and says so where it is of other options: `before` is the note of
- * those that are there. */
+/* Refuses to resume results of another model, and warns of results of other options. `before` is the note of the
+ * existing results. */
 static enum clv_status check_run(const struct batch *run, char *before, const struct text *line, size_t n_identity,
                                  struct clv_error *err)
 {
@@ -217,8 +219,8 @@ static enum clv_status check_run(const struct batch *run, char *before, const st
     return CLV_OK;
 }
 
-/* The note says in a line where the images of an export are, then which frames were given, and in the last line what
- * the results are of. */
+/* Writes the note: a line with the folder of the images of an export, a line for each given frame, and the last line,
+ * with the model and the options of the results. */
 static enum clv_status write_note(const struct batch *run, const struct given_frames *given, struct clv_error *err)
 {
     char root[PATH_MAX] = "";
@@ -242,7 +244,7 @@ static enum clv_status write_note(const struct batch *run, const struct given_fr
     if (before)
         MUST(check_run(run, before, &line, n_identity, err));
     if (before && !*root && !given)
-        return CLV_OK; /* an earlier export's images stay known */
+        return CLV_OK; /* the folder of an earlier export's images stays in the note */
     return file_write(path, note.bytes, note.size, err);
 }
 
@@ -268,11 +270,11 @@ enum clv_status folder_make_all(struct batch *run, struct clv_error *err)
     return write_note(run, run->given.set ? &run->given : NULL, err);
 }
 
-/* The folder and those above it that were made, unless there is something in them. */
+/* Removes the folder and those above it that were made, as far as they are empty. */
 static void remove_folders(const char *path, int n_made)
 {
     char *folder = n_made ? string_copy(path) : NULL;
-    for (int k = 0; k < n_made && folder && rmdir(folder) == 0; k++) { /* which fails if there is something */
+    for (int k = 0; k < n_made && folder && rmdir(folder) == 0; k++) { /* rmdir fails for a folder that is not empty */
         char *above = path_folder(folder);
         array_free(folder);
         folder = above;
@@ -309,9 +311,10 @@ void destination_release(struct destination *to)
     *to = (struct destination){0};
 }
 
-/* Claims what a run is going to write once: it may, and no other run writes there. */
+/* Claims of the files that a run writes once. A claim checks that the run may write them, and keeps other runs from
+ * it. */
 
-/* Whether a run with --resume replaces a page of its own: it begins as this program begins them. */
+/* Whether the page that a run with --resume replaces was written by this program, by its beginning. */
 static bool is_own_page(const char *path)
 {
     char *bytes;
@@ -324,7 +327,7 @@ static bool is_own_page(const char *path)
     return found;
 }
 
-/* is_joined: other shards of the run have joined it. */
+/* Claims a file. is_joined: other shards of the run write it as well. */
 static enum clv_status claim(struct batch *run, const char *path, bool is_own, bool is_joined, const char *hint,
                              struct clv_error *err)
 {
@@ -367,7 +370,7 @@ enum clv_status folder_claim(struct batch *run, struct clv_error *err)
     NEED(page && picture);
     MUST(claim(run, page, is_own_page(page), false, "", err));
     MUST(claim_tables(run, err));
-    /* of the images of a large report the first stands for all */
+    /* of the images of a large report only the first is checked */
     return output_check_existing(picture, run->options.existing != CLV_EXISTING_REFUSE, "", err);
 }
 

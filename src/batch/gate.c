@@ -1,5 +1,5 @@
-/* Estimates how much memory work on an image takes (memory_of_work), and lets images into work as long as these
- * estimates fit into what is free (memory_gate_enter). An ordered queue keeps the order of the inputs. */
+/* Estimates how much memory the work on an image takes (memory_of_work), and admits images as long as the sum of these
+ * estimates fits into free memory (memory_gate_enter). An ordered queue keeps the order of the inputs. */
 #include "batch/gate.h"
 
 #include <malloc.h>
@@ -13,11 +13,12 @@
 #include "model/context.h"
 #include "refine/refine.h"
 
-/* Bytes that the process uses besides images: the program, a model, what the allocator keeps. */
+/* Bytes that the process uses besides images: the program, a model, and memory that the allocator keeps. */
 #define PROCESS_BYTES 16e6
 
-/* Blocks from this size on go back to the system when they are freed, or refining, which cuts window by window, would
- * keep twice of what it uses at a time; once an image had to wait for memory, smaller ones do, too. */
+/* Blocks from this size on return to the system when they are freed. Otherwise refinement, which cuts window by window,
+ * would keep twice the memory that it uses at a time. Once an image has had to wait for memory, smaller blocks return
+ * as well. */
 #define RETURNED_BYTES        (1 << 20)
 #define RETURNED_BYTES_SCARCE (1 << 18)
 
@@ -32,9 +33,9 @@
 #define CUTOUT    10 /* and the bytes of its PNG */
 #define EXPORT    12 /* numbers of objects, their contours */
 #define BOX_CUT   64
-#define NET       240 /* at working size, what a network of pixels looks at .. */
-#define NET_LABEL 12  /* .. and of each label */
-#define COLOURS   3   /* numbers of a colour nearby, and one of each of many labels */
+#define NET       240 /* at working size, inputs of a pixel network */
+#define NET_LABEL 12  /* inputs of a pixel network for each label */
+#define COLOURS   3   /* counts of a colour nearby; with many labels one for each label */
 
 /* Bytes of a graph while its nodes are labelled: of a node, of each of its labels, of an edge, and of each of the
  * labels, or pairs of labels, that it has messages or tables for. */
@@ -107,7 +108,7 @@ static double memory_of_refining(const struct memory_work *work, int32_t width, 
     return bytes;
 }
 
-/* Labelling the nodes of an example: scores and messages; with two stages, the features of the second. */
+/* Bytes for labelling the nodes of an example: scores and messages and, with two stages, the features of the second. */
 static double memory_of_labelling(const struct clv_model *model, int32_t width, int32_t height)
 {
     const double k = model->layout.n_labels;
@@ -121,7 +122,7 @@ static double memory_of_labelling(const struct clv_model *model, int32_t width, 
     return bytes;
 }
 
-/* Bytes after labelling, where specks are merged and then files are written. */
+/* Bytes after labelling, while specks are merged and files are written. */
 static double memory_of_files(const struct memory_work *work, double n)
 {
     double of_pixel = (work->has_overlay ? OVERLAY : 0) + (work->has_report ? REPORT : 0) +

@@ -1,4 +1,4 @@
-/* Gathers the inputs that options name: files, folders and lists of paths, the items of a set, those of a feature file.
+/* Gathers the inputs that options name: files, folders and lists of paths, and the items of a set or of a feature file.
  * Start at gather_inputs. */
 #include <limits.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define LARGEST_STREAM ((size_t)1 << 30) /* of an image on standard input */
 
-/* The items of the set's chosen splits. */
+/* Adds the items of the chosen splits of the set. */
 static enum clv_status add_splits(struct batch *run, struct clv_set *set, struct clv_error *err)
 {
     size_t common = set_common_folder(set);
@@ -29,7 +29,7 @@ static enum clv_status add_data(struct batch *run, struct clv_error *err)
     return status;
 }
 
-/* Files that are bands of other inputs. */
+/* Drops files that are further bands of other inputs. */
 static void drop_further_bands(struct input_list *inputs, const char *names)
 {
     size_t n = inputs->n;

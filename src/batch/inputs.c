@@ -1,5 +1,5 @@
 /* Lists the images that a command works on, from files, folders, a stream of paths, standard input, a set or a feature
- * file, and names their outputs so that no two are alike. Start at inputs_add_path and inputs_name_outputs. */
+ * file, and gives their outputs different names. Start at inputs_add_path and inputs_name_outputs. */
 #include "batch/inputs.h"
 
 #include <limits.h>

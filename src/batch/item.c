@@ -1,7 +1,7 @@
-/* All of one input, from its turn to the outcome that is left of it: waits for memory, has the labeller label it or
- * reads back the mask that is there, finishes the labels, and writes the files that are missing, in one order for every
- * way of labelling: the files beside the mask, the mask (so that a mask that is there says that the others are), then
- * the parts of tables, which name the mask. Start at run_item. */
+/* Processes one input, from its turn to its outcome: waits for memory, lets the labeller label it or reads an existing
+ * mask back, finishes the labels, and writes the missing files, in one order for every way of labelling: the files
+ * beside the mask, then the mask, so that it exists only if the others do, then the parts of tables, which name the
+ * mask. Start at run_item. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,8 +16,8 @@
 #include "object/object.h"
 #include "segment/segment.h"
 
-#define OBJECTS_BYTES         24.  /* a pixel whose objects are looked at */
-#define LEARNED_OBJECTS_BYTES 300. /* where a model has learned to find them, in a window */
+#define OBJECTS_BYTES         24.  /* bytes per pixel of an image whose objects are measured */
+#define LEARNED_OBJECTS_BYTES 300. /* bytes per pixel of a window, if a model has learned to find them */
 
 void labelled_release(struct labelled *item)
 {
@@ -47,7 +47,7 @@ double item_bytes(const struct batch *run, int32_t width, int32_t height)
     return bytes + (run->boxes ? sizeof(int32_t) * n : 0); /* item->boxed */
 }
 
-/* Bytes that the input may take; 0 where what there is will fail anyway. */
+/* An upper bound of the bytes for an input; 0 if the input cannot be read, since it fails anyway. */
 static double bytes_needed(const struct batch *run, const struct input *input)
 {
     int32_t width, height;
@@ -62,7 +62,7 @@ static double bytes_needed(const struct batch *run, const struct input *input)
     return item_bytes(run, width, height) + run->labeller->bytes(run, input, width, height, file_size);
 }
 
-/* All files that are wanted beside a mask. */
+/* The files that are to be written beside a mask. */
 static unsigned files_of(const struct target *target)
 {
     unsigned files = 0;
@@ -71,8 +71,8 @@ static unsigned files_of(const struct target *target)
     return files;
 }
 
-/* The parts that are missing or out of date; *n_objects by the rows of the one that stays. What was made of another
- * mask, before somebody edited it, is out of date as a whole. */
+/* Finds the parts that are missing or out of date; *n_objects is the number of rows of the one that stays. All that was
+ * made of the mask before it was edited is out of date. */
 static enum clv_status look_at_parts(unsigned *todo, int32_t *n_objects, const struct target *target,
                                      const struct batch *run, struct clv_error *err)
 {
@@ -92,7 +92,7 @@ static enum clv_status look_at_parts(unsigned *todo, int32_t *n_objects, const s
     return CLV_OK;
 }
 
-/* The files that are wanted, and not there. */
+/* Finds the files that are wanted and missing. */
 static enum clv_status find_todo(unsigned *todo, int32_t *n_objects, const struct target *target,
                                  const struct batch *run, struct clv_error *err)
 {
@@ -106,7 +106,7 @@ static enum clv_status find_todo(unsigned *todo, int32_t *n_objects, const struc
     return CLV_OK;
 }
 
-/* All of these files together are made of this. */
+/* Everything that these files are made of. */
 static unsigned needs_of(unsigned todo)
 {
     unsigned needs = 0;
@@ -115,8 +115,8 @@ static unsigned needs_of(unsigned todo)
     return needs;
 }
 
-/* The labels of a mask that an earlier run finished, or that somebody has changed since; with the image if anything
- * looks at it. */
+/* Reads the labels of a mask that an earlier run finished, or that was edited since; and the image if anything needs
+ * it. */
 static enum clv_status read_back(struct labelled *item, const struct batch *run, bool wants_image,
                                  struct clv_error *err)
 {
@@ -143,8 +143,9 @@ static enum clv_status read_back(struct labelled *item, const struct batch *run,
     return CLV_OK;
 }
 
-/* Labels as every file and table is made of them: learned objects first, which agree with them; specks merged; pixels
- * without data void; what is in boxes; objects. Labels that were read back are finished. */
+/* Finishes the labels, of which all files and tables are made: finds learned objects, with which the labels then agree;
+ * merges specks; makes pixels without data void; finds the objects in boxes, and other objects. Labels that were read
+ * back are finished already. */
 static enum clv_status finish_labels(struct labelled *item, struct batch *run, struct clv_error *err)
 {
     const bool is_learned = batch_has_learned_objects(run);
@@ -179,7 +180,7 @@ static enum clv_status write_files(struct labelled *item, const struct batch *ru
     return CLV_OK;
 }
 
-/* Writes the files of a raster whose mask is there: the image of its objects first, of which others are made. */
+/* Writes the files of a raster whose mask exists: first the image of its objects, of which others are made. */
 static enum clv_status write_by_rows(struct labelled *item, const struct batch *run, unsigned todo,
                                      struct clv_error *err)
 {
@@ -189,7 +190,7 @@ static enum clv_status write_by_rows(struct labelled *item, const struct batch *
     return write_files(item, run, todo, true, err);
 }
 
-/* Its mask is written first, and is there when a file fails. */
+/* Labels a raster by rows. Its mask is written first, and stays if another file fails. */
 static enum clv_status label_by_rows(struct labelled *item, struct outcome *outcome, struct batch *run, unsigned todo,
                                      size_t index, int thread, struct clv_error *err)
 {
@@ -204,8 +205,8 @@ static enum clv_status label_by_rows(struct labelled *item, struct outcome *outc
     return run->report ? report_picture(outcome, item, run, err) : CLV_OK;
 }
 
-/* Does the same for a raster that is segmented by tiles. Windows whose objects are found stay where a run with --resume
- * can go on from them. */
+/* Does the same for a raster that is segmented by tiles. Files of windows whose objects are found stay, so that a run
+ * with --resume can continue from them. */
 static enum clv_status work_by_rows(struct labelled *item, struct outcome *outcome, struct batch *run, unsigned todo,
                                     size_t index, int thread, struct clv_error *err)
 {
@@ -242,7 +243,7 @@ static enum clv_status enter_gate(struct labelled *item, struct batch *run, size
     return CLV_OK;
 }
 
-/* Up to the written files. */
+/* Labels an item and writes its files. */
 static enum clv_status work_on(struct labelled *item, struct outcome *outcome, struct batch *run, size_t index,
                                size_t number, int thread, struct clv_error *err)
 {
@@ -251,7 +252,7 @@ static enum clv_status work_on(struct labelled *item, struct outcome *outcome, s
     const enum clv_status looked = target->problem ? CLV_OK : find_todo(&todo, &outcome->n_objects, target, run, err);
     const bool is_done = target->has_mask && !todo;
     item->todo = todo;
-    if (number != SIZE_MAX) /* whatever comes of it, its turn at the gate must pass */
+    if (number != SIZE_MAX) /* its turn at the gate must pass in any case */
         MUST(enter_gate(item, run, number, looked != CLV_OK || target->problem || (is_done && !run->report), err));
     MUST(looked);
     FAIL_IF(stop_requested(&run->progress), CLV_ERR_INTERRUPTED, "interrupted");
@@ -286,7 +287,7 @@ static struct labelled labelled_of(const struct batch *run, size_t index)
         .input = &run->inputs.items[index], .target = target, .part_mask = {.path = target->mask}, .unmet = -1};
 }
 
-/* Failures name their image, those of outputs their file. */
+/* Lets a failure name its image; failures of outputs name their file. */
 static void name_failure(struct outcome *outcome, const struct input *input)
 {
     const enum clv_status status = outcome->status;

@@ -54,7 +54,7 @@ static enum clv_status find_all(struct own_set *self, const struct input *input,
 double input_maps_memory(const struct input *input, const struct batch *run)
 {
     OWNED(own_set_release) struct own_set own = {.item = {.name = NULL}};
-    struct clv_error ignored; /* whoever reads the maps will say */
+    struct clv_error ignored; /* reported when the maps are read */
     const struct clv_recipe *recipe = &run->model->recipe;
     bool is_found = find_all(&own, input, run, &ignored) == CLV_OK;
     return is_found ? item_maps_memory(recipe, &own.set, &own.item, &run->options.limits) : 0;

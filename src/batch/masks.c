@@ -1,4 +1,5 @@
-/* The file of a mask: its format, its colours, and labels of two as 0 and 255. Start at mask_file_write. */
+/* Writes the file of a mask: chooses its format and its colours, and writes two labels as 0 and 255 if asked to. Start
+ * at mask_file_write. */
 #include <string.h>
 
 #include "base/base.h"
@@ -51,7 +52,7 @@ void mask_file_from_binary(uint8_t *values, size_t n, const struct clv_labels *l
         values[i] = values[i] == WHITE ? 1 : values[i];
 }
 
-/* A TIFF where the image lies, or a PNG. */
+/* Writes a TIFF with the georeference of the image, or a PNG. */
 static enum clv_status write_labels(const char *path, const char *image, struct label_image *mask,
                                     enum clv_mask_format format, const struct clv_labels *labels, struct clv_error *err)
 {

@@ -1,6 +1,6 @@
 /* Parts of tables: what one image adds to a table of the whole folder, as a hidden file of its own.
  *
- * objects.tsv and coco.json are joined from parts (join.h) at the end of a run. An image whose mask is FOLDER/a/b.png
+ * At the end of a run objects.tsv and coco.json are joined from parts (join.h). An image whose mask is FOLDER/a/b.png
  * has the parts FOLDER/.cleave-parts/objects/a/b.tsv and FOLDER/.cleave-parts/coco/a/b.json. A part is a cache: it can
  * be made again from the image and its mask. So it is replaced as a whole like other files, but not forced to the disk,
  * and readers notice one that is torn.
@@ -12,9 +12,9 @@
  * and the file's time is the mask's, so that the same run gives the same bytes.
  *
  * The rest is final text, which a join copies. Its first line names the image: a field of a table for objects.tsv; a
- * JSON string, width and height for coco.json. Then comes a line of each row of objects.tsv from the column "object"
- * on, or of each annotation from "category_id" on, to the brace at its end: the join gives names and numbers of images.
- * Start at part_write.
+ * JSON string, width and height for coco.json. Then follow the rows of objects.tsv from the column "object" on, or the
+ * annotations from "category_id" to the brace at their end, one a line. The join puts names and numbers of images
+ * before them. Start at part_write.
  *
  *     part_key_make(&key, PART_COCO, &options);
  *     MUST(part_look(&fate, &n_lines, path, mask, PART_COCO, &key, err));
@@ -49,18 +49,19 @@ struct part_options {
     int32_t n_bands;            /* columns of objects.tsv; 0: red, green and blue */
 };
 
-/* The options of one kind of part, as its head has them. Parts of one layout can be joined into one table: they have
- * the same columns, or the same labels. Parts of the same options, too, need not be made again. */
+/* The options of one kind of part, as its head has them. Parts of one layout have the same columns, or the same labels,
+ * so that they can be joined into one table. A part whose options are equal as well need not be made again. */
 struct part_key {
     char layout[32], options[160];
 };
 void part_key_make(struct part_key *key, enum part_kind kind, const struct part_options *options);
 
-/* Appends the first line of the rest. `name` is the image as the table names it, before escapes; objects.tsv has no use
- * for the size. */
+/* Appends the first line of the rest. `name` is the name of the image in the table, not escaped yet. The size is used
+ * for coco.json only. */
 void part_put_image(struct text *lines, enum part_kind kind, const char *name, int32_t width, int32_t height);
 
-/* A mask that parts are made of: begins as {path}; the first part that is written finds the rest, for all of them. */
+/* A mask that parts are made of. It starts as {path}; writing its first part fills the other fields, which the next
+ * parts use. */
 struct part_mask {
     const char *path;
     int64_t size;
@@ -77,7 +78,7 @@ enum clv_status part_write(const char *path, struct part_mask *mask, const struc
 struct part {
     char *bytes; /* owned */
     int64_t mask_size, mask_changed;
-    const char *mask_digest, *layout, *options; /* in bytes, as the next ones */
+    const char *mask_digest, *layout, *options; /* they point into bytes, as the fields below */
     char *name;                                 /* the first line of the rest, up to a tab .. */
     int32_t width, height;                      /* .. behind which these are; else 0 */
     char *lines, *end;                          /* the others: full lines, each with its newline; *end is 0 */

@@ -17,8 +17,8 @@ int32_t picture_outline_px(int32_t width, int32_t height)
     return longest < 1280 ? 1 : longest / 640;
 }
 
-/* Each pixel's object's label, 0 of none: what is seen of labels where there are objects. NULL if there is no memory.
- * */
+/* Makes the labels to be drawn of a map of objects: each pixel gets the label of its object, or 0. NULL without
+ * memory. */
 static uint8_t *labels_of_objects(const struct clv_object_map *map)
 {
     size_t n = (size_t)map->width * (size_t)map->height;

@@ -1,5 +1,5 @@
-/* Probabilities of one label, painted as values from 0 to 255, or of all labels as a map, by marginals of the model. Start
- * at probabilities_find and probabilities_show. */
+/* Computes probabilities from the marginals of a model: of one label, painted as values from 0 to 255, or of all
+ * labels, as a map. Start at probabilities_find and probabilities_show. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "model/model.h"
 #include "report/report.h"
 
-#define LARGEST_VALUE 65535 /* of a map of all labels */
-#define LARGEST_SIDE  1024  /* that a map without --side is taken to have, for its memory */
+#define LARGEST_VALUE 65535 /* the largest value in a map of all labels */
+#define LARGEST_SIDE  1024  /* assumed for a map without --side when its memory is estimated */
 
 enum clv_status probabilities_find_label(struct batch *run, struct clv_error *err)
 {
@@ -29,7 +29,8 @@ enum clv_status probabilities_find_label(struct batch *run, struct clv_error *er
     return CLV_OK;
 }
 
-/* How much better a node's best labelling with a label is than that with any other one: from max-marginals. */
+/* Turns max-marginals into margins: by how much the best labelling that gives the node a label exceeds the best one
+ * that gives it any other. */
 static void margins_of(double *value, size_t n, size_t n_labels)
 {
     for (size_t i = 0; i < n; i++) {
@@ -140,7 +141,8 @@ uint16_t label_map_value(double probability)
     return (uint16_t)int32_within(rint(LARGEST_VALUE * probability), 0, LARGEST_VALUE);
 }
 
-/* mean[height][width] of a label's values of nodes; count is scratch of that size. */
+/* Sets each pixel of mean[height][width] to the mean of a label's values over the working pixels inside it; count is
+ * scratch of that size. */
 static void fill(double *mean, double *count, const struct label_map *map, const struct clv_superpixels *nodes,
                  const double *values, size_t n_labels)
 {

@@ -1,5 +1,5 @@
-/* Writes the pictures of a raster that is larger than memory, and looks at its mask, by bands of rows from the top to the
- * bottom. Objects are in raster_objects.c, polygons in raster_shapes.c. Start at raster_files_open. */
+/* Writes the pictures of a raster that is larger than memory, and looks at its mask, by bands of rows from the top
+ * to the bottom. Objects are in raster_objects.c, polygons in raster_shapes.c. Start at raster_files_open. */
 #include "batch/raster_files.h"
 
 #include <string.h>
@@ -176,7 +176,7 @@ enum clv_status raster_overlay_write(const char *path, struct labelled *item, co
     return raster_writer_commit(&writer, err);
 }
 
-/* Where there is anything in the cut-out; all of it where there is nothing. */
+/* Finds the box of all pixels that are not transparent in the cut-out, or the whole image if there are none. */
 static enum clv_status find_crop(struct cutout_box *box, struct raster_rows *rows, uint8_t *rgba,
                                  const struct batch *run, struct clv_error *err)
 {

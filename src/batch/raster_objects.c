@@ -1,6 +1,6 @@
-/* The objects of a raster that is larger than memory: found in one pass over the rows of its mask, or of what a model has
- * learned to find (raster_learned.c), numbered in a second one into an image of 32 bits, and measured in two over that
- * image (object/object.h). Start at raster_objects_find. */
+/* Finds the objects of a raster that is larger than memory. A first pass over the rows of its mask, or of the objects
+ * that a model has learned to find (raster_learned.c), finds them; a second one numbers them into an image of 32 bits;
+ * two passes over that image measure them (object/object.h). Start at raster_objects_find. */
 #include <string.h>
 
 #include "base/base.h"
@@ -8,9 +8,9 @@
 #include "batch/raster_files.h"
 #include "image/image.h"
 
-enum { MEASURED_ROWS = 64 }; /* of a band whose samples are looked at */
+enum { MEASURED_ROWS = 64 }; /* rows of a band whose samples are measured */
 
-/* numbers = those of the objects in a band, which comes after the one before. */
+/* Writes the numbers of the objects in a band. Bands come in order. */
 static void number_band(int32_t *numbers, struct labelled *item, const struct image_band *band)
 {
     struct object_rows *objects = &item->raster->objects;
@@ -22,7 +22,7 @@ static void number_band(int32_t *numbers, struct labelled *item, const struct im
     objects_renumber_rows(numbers, objects, band->n_rows);
 }
 
-/* An image of objects that an earlier run has written must have these: their rows are in the same table. */
+/* Checks that an image of objects from an earlier run has the same objects, since their rows are in the same table. */
 static enum clv_status check_finished(struct labelled *item, const struct batch *run, struct clv_error *err)
 {
     const char *path = item->target->files[FILE_OBJECTS];
@@ -50,7 +50,7 @@ static enum clv_status check_finished(struct labelled *item, const struct batch 
     return CLV_OK;
 }
 
-/* Finds connected pieces of every label that is an object's. */
+/* Finds the connected pieces of every label that means objects. */
 static enum clv_status find_pieces(struct labelled *item, const struct batch *run, struct clv_error *err)
 {
     struct object_rows *objects = &item->raster->objects;
@@ -111,7 +111,7 @@ enum clv_status raster_objects_write(const char *path, struct labelled *item, co
     return write_numbers(path, item, run, err);
 }
 
-/* VOC's label image of objects: their numbers in its palette, or a TIFF of 32 bits where these are more. */
+/* Writes VOC's label image of objects: their numbers in its palette, or a TIFF of 32 bits if there are too many. */
 enum clv_status raster_class_objects_write(const char *path, struct labelled *item, const struct batch *run,
                                            struct clv_error *err)
 {

@@ -128,7 +128,7 @@ static enum clv_status trace_shapes(struct shapes *self, bool by_sides, struct c
     return CLV_OK;
 }
 
-/* Reads the text of an object back. */
+/* Reads the text of an object from the spool. */
 static enum clv_status read_text(struct shapes *self, const struct shape_text *from, struct clv_error *err)
 {
     self->text.size = 0;

@@ -47,14 +47,14 @@ static bool is_jpeg(const char *image)
 }
 
 /* Masks of images that lie somewhere on Earth do, too. */
-static bool has_place(const char *image)
+static bool is_georeferenced(const char *image)
 {
     struct georeference georeference = {0};
     if (image)
         georeference_find(&georeference, image);
-    bool is_placed = georeference_exists(&georeference);
+    bool result = georeference_exists(&georeference);
     georeference_release(&georeference);
-    return is_placed;
+    return result;
 }
 
 static const char *ending_of_mask(const struct batch *run, const struct input *input)
@@ -63,7 +63,7 @@ static const char *ending_of_mask(const struct batch *run, const struct input *i
         return ".npy";
     if (run->to.file)
         return text_ends_with(run->to.file, ".tif") ? ".tif" : ".png";
-    return input->is_tiled || has_place(input->image) ? ".tif" : ".png";
+    return input->is_tiled || is_georeferenced(input->image) ? ".tif" : ".png";
 }
 
 static enum clv_status make_paths(struct target_list *list, const struct batch *run, struct clv_error *err)
@@ -297,7 +297,7 @@ static enum clv_status check_there(bool *there, const char *path, struct clv_err
     return CLV_OK;
 }
 
-/* More than 16 bits of objects are in a TIFF. */
+/* Checks the TIFF in which more objects than 16 bits count would be. */
 static enum clv_status check_tiff(bool *there, const char *path, struct clv_error *err)
 {
     OWNED_ARRAY char *tiff = path_replace_extension(path, ".tif");

@@ -39,7 +39,7 @@ static enum clv_status run_on_threads(struct batch *run, struct clv_error *err)
 struct share_state {
     struct batch *run;
     struct comm_deal deal;
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards the members below */
     size_t n_taken;       /* by this process */
     enum clv_status status;
     struct clv_error error;
@@ -56,7 +56,7 @@ static void end_run(struct share_state *self, enum clv_status status, const stru
     comm_deal_stop(&self->deal);
 }
 
-/* Takes another process's outcome, on rank 0. */
+/* Delivers the outcome of another process, on rank 0. */
 static void take(void *context, const void *bytes, size_t size)
 {
     struct share_state *self = context;
@@ -72,7 +72,7 @@ static void take(void *context, const void *bytes, size_t size)
         end_run(self, status, &error);
 }
 
-/* A thread of this process. */
+/* Runs one thread of this process. */
 static enum clv_status share(void *context, size_t ignored, int thread, struct clv_error *err)
 {
     (void)ignored;
@@ -94,7 +94,7 @@ static enum clv_status run_in_processes(struct batch *run, struct clv_error *err
 {
     struct share_state self = {.run = run};
     pthread_mutex_init(&self.lock, NULL);
-    /* The deal is closed by all processes, whatever the status. */
+    /* All processes close the deal, also after a failure. */
     enum clv_status status = comm_deal_open(&self.deal, run->inputs.n, take, &self, err);
     run->deal = &self.deal;
     if (status == CLV_OK)

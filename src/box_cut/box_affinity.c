@@ -1,4 +1,4 @@
-/* Similarity of the superpixels around a box: kernels of colour and place, and colour steps across their borders.
+/* Similarity of the superpixels around a box: kernels of colour and position, and colour steps across their borders.
  * box_affinity_init fills them, box_affinity_apply sums by a kernel, box_affinity_measure finds the cheapest ways. */
 #include "box_cut/box_cut.h"
 
@@ -8,7 +8,7 @@
 
 #define LIGHTNESS        0.43f /* weight of L in the kernels' colours */
 #define WIDE_COLOUR      4.0   /* s */
-#define NEAR_PLACE       0.48  /* standard deviation, in sides of the box; the narrower kernel's is this / sqrt(8) */
+#define NEAR_POSITION    0.48  /* standard deviation, in sides of the box; the narrower kernel's is this / sqrt(8) */
 #define ROUGHNESS        0.01f
 #define STEP_FREE        4.7f /* in Lab */
 #define SIMILARITY_RANGE 8.0f
@@ -16,7 +16,7 @@
 
 void box_affinity_release(struct box_affinity *self)
 {
-    arrays_free(self->wide, self->near, self->place, self->step, self->similarity);
+    arrays_free(self->wide, self->near, self->position, self->step, self->similarity);
     *self = (struct box_affinity){0};
 }
 
@@ -29,22 +29,22 @@ static float colour_distance(const struct box_region *a, const struct box_region
 static void fill_kernels(struct box_affinity *self)
 {
     const float colour_scale = (float)(-0.5 / (WIDE_COLOUR * WIDE_COLOUR));
-    /* The box is 2 x 2 in the regions' coordinates; NEAR_PLACE counts in the mean of its sides. */
-    const float across = (float)(-0.125 / (NEAR_PLACE * NEAR_PLACE) / self->scene->shape);
-    const float down = (float)(-0.125 / (NEAR_PLACE * NEAR_PLACE) * self->scene->shape);
+    /* The box is 2 x 2 in the regions' coordinates; NEAR_POSITION counts in the mean of its sides. */
+    const float across = (float)(-0.125 / (NEAR_POSITION * NEAR_POSITION) / self->scene->shape);
+    const float down = (float)(-0.125 / (NEAR_POSITION * NEAR_POSITION) * self->scene->shape);
     size_t n = (size_t)self->n;
     for (size_t i = 0; i < n; i++) {
         const struct box_region *a = &self->scene->regions[i];
-        self->near[i * n + i] = self->wide[i * n + i] = self->place[i * n + i] = 0;
+        self->near[i * n + i] = self->wide[i * n + i] = self->position[i * n + i] = 0;
         for (size_t j = 0; j < i; j++) {
             const struct box_region *b = &self->scene->regions[j];
             float dx = a->x - b->x, dy = a->y - b->y, rough = a->roughness - b->roughness;
             float wide = portable_expf(colour_scale * colour_distance(a, b, LIGHTNESS));
-            float place = portable_expf(across * dx * dx + down * dy * dy), square = place * place;
-            float near = wide * wide * wide * place / (1 + ROUGHNESS * rough * rough);
+            float position = portable_expf(across * dx * dx + down * dy * dy), square = position * position;
+            float near = wide * wide * wide * position / (1 + ROUGHNESS * rough * rough);
             self->wide[i * n + j] = self->wide[j * n + i] = wide;
             self->near[i * n + j] = self->near[j * n + i] = near;
-            self->place[i * n + j] = self->place[j * n + i] = square * square * square * square;
+            self->position[i * n + j] = self->position[j * n + i] = square * square * square * square;
         }
     }
 }
@@ -55,7 +55,7 @@ enum clv_status box_affinity_init(struct box_affinity *self, const struct box_sc
     OWNED(box_affinity_release) struct box_affinity result = {.scene = scene, .n = (int32_t)n};
     NEED(result.near = array_alloc(n * n, sizeof(float)));
     NEED(result.wide = array_alloc(n * n, sizeof(float)));
-    NEED(result.place = array_alloc(n * n, sizeof(float)));
+    NEED(result.position = array_alloc(n * n, sizeof(float)));
     NEED(result.step = array_alloc(m, sizeof(float)));
     NEED(result.similarity = array_alloc(m, sizeof(float)));
     for (size_t e = 0; e < m; e++) {

@@ -50,8 +50,8 @@ struct box_affinity {
     const struct box_scene *scene;
     int32_t n;
     float *wide;       /* [n][n] exp(-|c_i - c_j|^2 / 2 s^2), symmetric, 0 on the diagonal, as the others: */
-    float *near;       /* wide^3, less for another roughness, times a Gaussian of places */
-    float *place;      /* another, narrower Gaussian of places */
+    float *near;       /* wide^3, less for another roughness, times a Gaussian of positions */
+    float *position;   /* another, narrower Gaussian of positions */
     float *step;       /* [n_edges] of colour, in Lab */
     float *similarity; /* [n_edges] 1 for equal colours */
 };

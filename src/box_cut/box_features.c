@@ -1,6 +1,6 @@
-/* Features of superpixels for box segmentation: place in the box, colours against the margin, distances, and the
- * foreground proposed so far. box_features_init fills those of the scene, box_features_add_filling and
- * box_features_add_soft the others, in the order of the enum in box_cut.h. */
+/* Computes the features of superpixels for box segmentation: position in the box, colours compared with the margin,
+ * distances, and the foreground proposed so far. box_features_init fills those of the scene, box_features_add_filling
+ * and box_features_add_soft the others, in the order of the enum in box_cut.h. */
 #include "box_cut/box_cut.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #define STEP_RANGE  32.0 /* in Lab */
 #define LEAP_RANGE  12.0
 #define FAR         300.0
-#define RIM         0.85f /* of the way from the box's centre to a side */
+#define RIM         0.85f /* fraction of the way from the centre of the box to a side */
 
 enum { SUMS = 5, BANDS = 4 };
 
@@ -57,7 +57,8 @@ struct totals {
     double at_border[4];    /* whether left, top, right, bottom are on the image's border */
 };
 
-/* The weights of the kernels' sums: inside, outside, and length of border with the outside (row 2). */
+/* Fills the weights of the kernels' sums: area inside, area outside, and length of the border with the outside. Returns
+ * totals over the superpixels. */
 static struct totals prepare(struct box_features *self)
 {
     const struct box_scene *scene = self->affinity->scene;
@@ -89,18 +90,18 @@ static struct totals prepare(struct box_features *self)
     return totals;
 }
 
-/* Writes how near the sides of the box are, first those inside the image, then those at its border. Returns the
- * number of entries. */
-static int fill_place(float *row, const struct box_region *region, const struct totals *totals)
+/* Writes the nearness of the sides of the box, first of those inside the image, then of those at its border. Returns
+ * the number of entries. */
+static int fill_position(float *row, const struct box_region *region, const struct totals *totals)
 {
     bool open_x = totals->at_border[region->x < 0 ? 0 : 2] > 0, open_y = totals->at_border[region->y < 0 ? 1 : 3] > 0;
     float x = fabsf(region->x), y = fabsf(region->y), ax = open_x ? 0 : x, ay = open_y ? 0 : y;
-    const float places[] = {
+    const float positions[] = {
         fmaxf(ax, ay), fminf(ax, ay),        ax * ax * ax * ax + ay * ay * ay * ay, fmaxf(x - ax, y - ay), x,
         region->y,     region->y * region->y};
-    int n = (int)(sizeof places / sizeof *places);
+    int n = (int)(sizeof positions / sizeof *positions);
     for (int k = 0; k < n; k++)
-        row[k] = places[k];
+        row[k] = positions[k];
     return n;
 }
 
@@ -156,7 +157,7 @@ static void fill_scene(struct box_features *self)
         row[k++] = (float)portable_log(0.05 + wide_contact[i] / totals.side / sqrt(wide));
         row[k++] = (float)(contact[i] > 0);
         row[k++] = (float)portable_log(0.01 + wide);
-        k += fill_place(row + k, region, &totals);
+        k += fill_position(row + k, region, &totals);
         row[k++] = region->roughness / 8;
         row[k++] = (float)portable_log(scene->shape);
         row[k++] = (float)totals.area;
@@ -186,8 +187,8 @@ void box_features_add_filling(struct box_features *self, int k, const int32_t *f
     }
 }
 
-/* Neighbours' soft labels by the border's length, smooth[n] with a share of their own, and alike[n] by similarity as
- * well. scratch[2][n]. */
+/* Averages neighbours' soft labels by the length of the border: smooth[n] with a share of the superpixel's own label,
+ * alike[n] weighted by similarity as well. scratch[2][n]. */
 static void mix_neighbours(struct box_features *self, float *alike, float *scratch, const double *q)
 {
     const struct clv_adjacency *adjacency = &self->affinity->scene->adjacency;
@@ -211,7 +212,7 @@ static void mix_neighbours(struct box_features *self, float *alike, float *scrat
     }
 }
 
-/* The mixed soft label at a place in the box's coordinates; 0 outside the crop. */
+/* The mixed soft label at a position in the box's coordinates; 0 outside the crop. */
 static float look(const struct box_features *self, double x, double y)
 {
     const struct clv_superpixels *map = &self->affinity->scene->superpixels;
@@ -223,7 +224,8 @@ static float look(const struct box_features *self, double x, double y)
     return self->smooth[map->labels[(size_t)row * (size_t)map->width + (size_t)column]];
 }
 
-/* Soft labels around: towards the centre line and away from it, above and below, twice; and those mirrored. */
+/* Writes soft labels around a superpixel: towards the vertical centre line, away from it, above and below, at two
+ * distances; and at the mirrored position. */
 static void fill_context(float *row, const struct box_features *self, const struct box_region *region)
 {
     static const double radii[2] = {0.3, 0.7};
@@ -238,8 +240,8 @@ static void fill_context(float *row, const struct box_features *self, const stru
     row[k++] = look(self, -x, y);
 }
 
-/* foreground and background, the kernels' weights, and distances' sources; their masses, and the soft foreground's
- * shares of the box and of its rim. */
+/* Prepares foreground and background as weights of the kernels and as sources of distances. Computes their masses, and
+ * the soft foreground's shares of the box and of its rim. */
 static void prepare_soft(struct box_features *self, double mass[2], double share[2], const double *q)
 {
     const struct box_region *regions = self->affinity->scene->regions;
@@ -273,8 +275,9 @@ void box_features_add_soft(struct box_features *self, const double *q, const dou
     double mass[2], share[2];
     prepare_soft(self, mass, share, q);
     const float *foreground = self->weights, *background = foreground + n, *all = background + n;
-    float *near[2] = {self->sums, self->sums + n}, *wide[2] = {near[1] + n, near[1] + 2 * n}, *place = near[1] + 3 * n;
-    float *place_all = self->weights + 3 * n, *alike = self->weights + 4 * n;
+    float *near[2] = {self->sums, self->sums + n}, *wide[2] = {near[1] + n, near[1] + 2 * n},
+          *position = near[1] + 3 * n;
+    float *position_all = self->weights + 3 * n, *alike = self->weights + 4 * n;
     mix_neighbours(self, alike, self->sums, q);
     for (int way = 0; way < 2; way++)
         box_affinity_measure(self->distance[way], affinity, BOX_SUM_OF_STEPS);
@@ -282,8 +285,8 @@ void box_features_add_soft(struct box_features *self, const double *q, const dou
     box_affinity_apply(near[0], affinity->near, background, self->n);
     box_affinity_apply(wide[1], affinity->wide, foreground, self->n);
     box_affinity_apply(wide[0], affinity->wide, background, self->n);
-    box_affinity_apply(place, affinity->place, foreground, self->n);
-    box_affinity_apply(place_all, affinity->place, all, self->n);
+    box_affinity_apply(position, affinity->position, foreground, self->n);
+    box_affinity_apply(position_all, affinity->position, all, self->n);
     for (size_t i = 0; i < n; i++) {
         float *row = self->values + i * BOX_FEATURES + BOX_SCENE_FEATURES + BOX_FILLING_FEATURES;
         double to_background = fmin(self->distance[0][i], FAR), to_foreground = fmin(self->distance[1][i], FAR);
@@ -297,7 +300,7 @@ void box_features_add_soft(struct box_features *self, const double *q, const dou
         row[k++] = (float)q[i];
         row[k++] = self->smooth[i];
         row[k++] = alike[i];
-        row[k++] = place_all[i] > 0 ? place[i] / place_all[i] : 0;
+        row[k++] = position_all[i] > 0 ? position[i] / position_all[i] : 0;
         row[k++] = (float)((to_background - to_foreground) / (to_background + to_foreground + 3));
         row[k++] = (float)nearness(to_background, STEP_RANGE);
         row[k++] = (float)nearness(to_foreground, STEP_RANGE);

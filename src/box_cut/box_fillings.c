@@ -2,7 +2,7 @@
  * box_affinity.c:
  *
  *     f_i = sum_(j != i) a_j q_j K_ij / sum_j a_j q_j,   g_i the same with 1 - q: densities
- *     u_i = clip(log f_i / g_i) + the same for the second kernel, without place + prior_i
+ *     u_i = clip(log f_i / g_i) + the same for the second kernel, without position + prior_i
  *
  * Each round solves the cut of a_i u_i, and mixes its labels with the logistic of u into the next q. Outside of the box
  * q stays 0. The fillings differ in how much of the box the prior gives to the foreground: much, little, and
@@ -44,7 +44,7 @@ struct proposal {
     struct box_mincut cut;
     double *prior, *q, *score; /* [n] */
     float *weighted[2];        /* [n] a_j (1 - q_j), a_j q_j */
-    float *sums[4];            /* [n] of the kernel with place and of the other one, by background and foreground */
+    float *sums[4];            /* [n] of the kernel with position and of the other one, by background and foreground */
     int32_t *foreground;       /* [n] */
 };
 

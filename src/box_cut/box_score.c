@@ -24,7 +24,7 @@ static double box_network_score(const struct box_network *network, const float *
     return fmin(fmax(score, -SCORE_LIMIT), SCORE_LIMIT);
 }
 
-/* score[n] of rows values[n][BOX_FEATURES]; 0 outside the box. */
+/* Computes score[n] from rows values[n][BOX_FEATURES]; 0 outside the box. */
 static void score_all(double *score, const struct box_affinity *affinity, const struct box_network *network,
                       const float *values)
 {

@@ -1,5 +1,5 @@
-/* The table of commands, in the order in which `cleave --help` lists them, and the search by name. A command is added
- * here, in common.h, and as a file or folder of its own. */
+/* Holds the table of commands, in the order in which `cleave --help` lists them, and finds a command by name. A new
+ * command is added here, in common.h, and as a file or folder of its own. */
 #include "cli/common/common.h"
 
 #include <stddef.h>

@@ -106,14 +106,14 @@ float click_colour_distance(const struct click_region *a, const struct click_reg
 
 enum click_feature {
     CLICK_ONE,
-    CLICK_NEAR,             /* log ratio of foreground's and background's densities of like colours nearby .. */
-    CLICK_WIDE,             /* .. and anywhere */
+    CLICK_NEAR, /* log ratio of the densities of similar colours in foreground and background, near this region */
+    CLICK_WIDE, /* the same in the whole image */
     CLICK_STEPS_RATIO,      /* how much nearer foreground seeds are than background seeds, over steps of colour */
-    CLICK_STEPS_FOREGROUND, /* log of either distance */
+    CLICK_STEPS_FOREGROUND, /* log of the distance to each */
     CLICK_STEPS_BACKGROUND,
-    CLICK_PLACE_RATIO, /* the same straight */
-    CLICK_PLACE_FOREGROUND,
-    CLICK_PLACE_BACKGROUND,
+    CLICK_DISTANCE_RATIO, /* the same by straight distances */
+    CLICK_DISTANCE_FOREGROUND,
+    CLICK_DISTANCE_BACKGROUND,
     CLICK_BORDER,          /* distance to the image's border */
     CLICK_LIKE_FOREGROUND, /* similarity of its colour to a seed's */
     CLICK_LIKE_BACKGROUND,

@@ -48,7 +48,7 @@ static int32_t least(int32_t a, int32_t b)
     return a < b ? a : b;
 }
 
-static struct tile place(const struct border *border, size_t index)
+static struct tile tile_at(const struct border *border, size_t index)
 {
     int32_t x = (int32_t)index % border->n_columns * TILE, y = (int32_t)index / border->n_columns * TILE;
     int32_t end_x = least(x + TILE, border->image->width), end_y = least(y + TILE, border->image->height);
@@ -159,7 +159,7 @@ static void score(struct tile *self, const struct border *border)
 static enum clv_status follow(void *context, size_t index, int thread, struct clv_error *err)
 {
     const struct border *border = context;
-    OWNED(tile_release) struct tile tile = place(border, index);
+    OWNED(tile_release) struct tile tile = tile_at(border, index);
     (void)thread;
     if (!has_both(border, &tile))
         return CLV_OK;

@@ -125,7 +125,7 @@ static void walk(float *distance, const struct click_scene *scene)
 /* Distances of each superpixel from the seeds of one kind: over colour steps, straight, and by similarity of
  * colours. */
 struct reach {
-    float *steps, *place, *like; /* [n] */
+    float *steps, *distance, *like; /* [n] */
 };
 
 static void reach_fill(struct reach *reach, const struct click_view *view, int sort)
@@ -136,19 +136,19 @@ static void reach_fill(struct reach *reach, const struct click_view *view, int s
     for (int32_t i = 0; i < n; i++) {
         reach->steps[i] = view->seed[i] == sort ? 0 : FAR;
         is_any |= view->seed[i] == sort;
-        reach->place[i] = FAR;
+        reach->distance[i] = FAR;
         reach->like[i] = 0;
     }
     for (int32_t s = 0; s < n; s++)
         for (int32_t i = 0; i < n && view->seed[s] == sort; i++) {
             const struct click_region *a = &scene->regions[s], *b = &scene->regions[i];
             float dx = a->x - b->x, dy = a->y - b->y, colour = click_colour_distance(a, b, LIGHTNESS);
-            reach->place[i] = fminf(reach->place[i], sqrtf(dx * dx + dy * dy));
+            reach->distance[i] = fminf(reach->distance[i], sqrtf(dx * dx + dy * dy));
             reach->like[i] = fmaxf(reach->like[i], 1 / (1 + colour / (SEED_COLOUR * SEED_COLOUR)));
         }
     /* Until there is a stroke on background, the image's border is most likely background. */
     for (int32_t i = 0; i < n && !is_any; i++) {
-        reach->place[i] = scene->regions[i].to_border + 0.15f;
+        reach->distance[i] = scene->regions[i].to_border + 0.15f;
         reach->steps[i] = scene->regions[i].to_border < 0.02f ? 10 : FAR;
     }
     walk(reach->steps, scene);
@@ -208,9 +208,9 @@ static void fill_fixed(struct click_view *view, const struct reach reach[2], con
         f[CLICK_STEPS_RATIO] = balance(reach[0].steps[i], reach[1].steps[i]);
         f[CLICK_STEPS_FOREGROUND] = (float)portable_log(1 + reach[1].steps[i] / 10.0);
         f[CLICK_STEPS_BACKGROUND] = (float)portable_log(1 + reach[0].steps[i] / 10.0);
-        f[CLICK_PLACE_RATIO] = balance(reach[0].place[i], reach[1].place[i]);
-        f[CLICK_PLACE_FOREGROUND] = fminf(reach[1].place[i], 1);
-        f[CLICK_PLACE_BACKGROUND] = fminf(reach[0].place[i], 1);
+        f[CLICK_DISTANCE_RATIO] = balance(reach[0].distance[i], reach[1].distance[i]);
+        f[CLICK_DISTANCE_FOREGROUND] = fminf(reach[1].distance[i], 1);
+        f[CLICK_DISTANCE_BACKGROUND] = fminf(reach[0].distance[i], 1);
         f[CLICK_BORDER] = fminf(region->to_border, 0.4f);
         f[CLICK_BORDER_NEAR] = region->to_border < 0.04f;
         f[CLICK_LIKE_FOREGROUND] = reach[1].like[i];

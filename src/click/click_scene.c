@@ -15,8 +15,8 @@
 #define COMPACTNESS    8.0f
 #define ITERATIONS     6
 #define LIGHTNESS      0.43f /* weight of L in colour distances, as in box segmentation */
-#define NEAR_COLOUR    3.0f  /* standard deviations of the kernel with place: of colour .. */
-#define NEAR_PLACE     0.16f /* .. and of place */
+#define NEAR_COLOUR    3.0f  /* standard deviation of colour in the kernel of colour and position */
+#define NEAR_POSITION  0.16f /* standard deviation of position in it, in units of unit_px */
 #define WIDE_COLOUR    4.0f
 #define ROUGHNESS      0.0096f
 #define STEP_FREE      2.0f  /* in Lab: shading, no edge */
@@ -81,7 +81,7 @@ static enum clv_status measure(struct click_scene *scene, struct clv_error *err)
 static void fill_kernels(struct click_scene *scene)
 {
     const float near_scale = 0.5f / (NEAR_COLOUR * NEAR_COLOUR), wide_scale = 0.5f / (WIDE_COLOUR * WIDE_COLOUR);
-    const float place_scale = 0.5f / (NEAR_PLACE * NEAR_PLACE);
+    const float position_scale = 0.5f / (NEAR_POSITION * NEAR_POSITION);
     size_t n = (size_t)scene->superpixels.n;
     for (size_t i = 0; i < n; i++) {
         const struct click_region *a = &scene->regions[i];
@@ -89,8 +89,9 @@ static void fill_kernels(struct click_scene *scene)
             const struct click_region *b = &scene->regions[j];
             float colour = click_colour_distance(a, b, LIGHTNESS), dx = a->x - b->x, dy = a->y - b->y;
             float rough = a->roughness - b->roughness;
-            float place = place_scale * (dx * dx + dy * dy) + ROUGHNESS * rough * rough;
-            scene->near_kernel[i * n + j] = scene->near_kernel[j * n + i] = portable_expf(-near_scale * colour - place);
+            float position = position_scale * (dx * dx + dy * dy) + ROUGHNESS * rough * rough;
+            scene->near_kernel[i * n + j] = scene->near_kernel[j * n + i] =
+                portable_expf(-near_scale * colour - position);
             scene->wide_kernel[i * n + j] = scene->wide_kernel[j * n + i] =
                 portable_expf(-wide_scale * colour - ROUGHNESS * rough * rough);
         }

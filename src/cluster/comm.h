@@ -1,5 +1,5 @@
-/* The processes of one job, which mpirun started with one command line, and which share its work. Without MPI, or
- * started alone, a job has one process, rank 0.
+/* Processes of one job, which mpirun started with one command line and which share its work. Without MPI, or started
+ * alone, a job has one process, rank 0.
  *
  * Work items are dealt out one by one as processes become free, so that none waits for the slowest. Results go to rank
  * 0, which alone prints and writes the common outputs.
@@ -9,7 +9,7 @@
  *     while (comm_deal_next(&deal, &index))                 // in any number of threads of each
  *         comm_deal_hand_in(&deal, bytes, size);            // calls take(context, bytes, size) on rank 0
  *     comm_deal_close(&deal);
- */
+ * */
 #ifndef CLUSTER_COMM_H
 #define CLUSTER_COMM_H
 
@@ -19,7 +19,7 @@
 
 #include "cleave/status.h"
 
-/* Whether this build knows MPI. */
+/* Whether this build has MPI. */
 bool comm_is_built(void);
 
 /* Joins the other processes; at most once per process, before any threads. All processes join, and leave at the end. */
@@ -28,23 +28,23 @@ void comm_leave(void);
 int32_t comm_rank(void);
 int32_t comm_size(void);
 
-/* How processes notice that the work is to stop. If one has noticed it, all know it once they have met, so that they
- * stop at the same place. All three may be NULL. */
+/* Functions by which processes agree that the work is to stop. If one has noticed it, all learn it at their next
+ * meeting, so that they stop at the same point. All three may be NULL. */
 struct comm_signal_hooks {
-    int (*noticed)(void);      /* the reason that this process has noticed so far, or 0 */
-    void (*agree)(int reason); /* the largest reason of all processes */
-    void (*alone)(bool);       /* whether this process works by itself now, and may stop at once */
+    int (*noticed)(void);      /* returns the reason to stop that this process has noticed so far, or 0 */
+    void (*agree)(int reason); /* takes the largest reason of all processes */
+    void (*alone)(bool);       /* tells whether this process works by itself now, and may stop at once */
 };
 void comm_listen(const struct comm_signal_hooks *hooks);
 void comm_work_alone(bool is_alone);
 
 /* Meets all processes: returns the status of the lowest rank that failed, with its message, which names its rank and
- * host unless it is rank 0. A process that fails elsewhere calls this next; others that wait for it in the middle of
- * the work notice it there, and the common work is over: from then on the same status is returned at once. */
+ * host unless it is rank 0. A process that fails elsewhere calls this next. Others that wait for it in the middle of
+ * the work notice that there, and the common work is over: from then on this returns the same status at once. */
 enum clv_status comm_agree(enum clv_status own, struct clv_error *err) CLV_CHECK;
 
-/* Meets like comm_agree; `what` distinguishes the place from others. The failure of the lowest task, `where`, is the
- * one that counts. */
+/* Meets like comm_agree; `what` identifies the meeting. Of several failures that of the lowest task, `where`, is
+ * returned. */
 enum clv_status comm_meet(uint64_t what, enum clv_status own, size_t where, struct clv_error *err) CLV_CHECK;
 
 /* Receives on rank 0 the bytes that a process handed in; one call at a time, from a thread of its own. bytes NULL:
@@ -52,7 +52,7 @@ enum clv_status comm_meet(uint64_t what, enum clv_status own, size_t where, stru
 typedef void comm_take(void *context, const void *bytes, size_t size);
 
 struct comm_deal {
-    size_t n, n_dealt; /* items in all; and dealt out, which rank 0 counts */
+    size_t n, n_dealt; /* all items; and those dealt out, which rank 0 counts */
     comm_take *take;
     void *context;
     pthread_mutex_t lock;
@@ -60,7 +60,7 @@ struct comm_deal {
     bool has_server;
 };
 
-/* All processes open a deal, with the same n, and close it; closing returns once all of them did. */
+/* All processes open a deal, with the same n, and close it. Closing waits for all of them. */
 enum clv_status comm_deal_open(struct comm_deal *deal, size_t n, comm_take *take, void *context,
                                struct clv_error *err) CLV_CHECK;
 void comm_deal_close(struct comm_deal *deal);
@@ -71,7 +71,7 @@ bool comm_deal_next(struct comm_deal *deal, size_t *index);
 /* Hands in a result; for ranks other than 0. */
 void comm_deal_hand_in(struct comm_deal *deal, const void *bytes, size_t size);
 
-/* Has rank 0 deal out nothing more. */
+/* Lets rank 0 deal out no more items. */
 void comm_deal_stop(struct comm_deal *deal);
 
 #endif

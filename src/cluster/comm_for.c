@@ -12,7 +12,7 @@
 
 enum meeting { MEETING_TASKS = 1, MEETING_QUEUE, MEETING_RESULTS, MEETING_SUM };
 
-/* Which rank does which task: owner[n], or NULL: in turn. */
+/* The rank of each task: owner[n], or NULL: in turn. */
 struct shares {
     size_t n;
     const int64_t *owner;
@@ -70,7 +70,7 @@ static void measure(struct exchange *self, const struct shares *shares, comm_slo
     }
 }
 
-/* Own results into their block. */
+/* Packs the results of this process into its block. */
 static void pack(char *to, const struct shares *shares, comm_slot *slot, void *context)
 {
     struct comm_piece piece;
@@ -127,8 +127,8 @@ struct loop {
     parallel_task *task;
     void *context;
     struct comm_deal *deal; /* of a queue */
-    int64_t *owner;         /* of a queue's tasks, as far as they are this process's */
-    size_t first, step;     /* own tasks, where there is no queue */
+    int64_t *owner;         /* of the tasks of a queue, set for tasks of this process */
+    size_t first, step;     /* tasks of this process, without a queue */
     pthread_mutex_t lock;
     size_t first_failure; /* of the tasks; these three are guarded by the lock */
     enum clv_status status;
@@ -156,7 +156,7 @@ static enum clv_status run_own_task(void *context, size_t k, int thread, struct 
     return run(self, self->first + k * self->step, thread, err);
 }
 
-/* Tasks from the second one on are dealt out. */
+/* Runs tasks of a queue. The first process begins with the first task; those from the second one on are dealt out. */
 static enum clv_status run_dealt(void *context, size_t k, int thread, struct clv_error *err)
 {
     struct loop *self = context;
@@ -183,7 +183,7 @@ static enum clv_status run_own(struct loop *self, size_t n, int n_threads, struc
     return status;
 }
 
-/* Where the tasks are done: all learn whether they all went well. */
+/* Ends the tasks of all processes: each gets the first failure of any of them. */
 static enum clv_status end_tasks(const struct loop *self, enum meeting meeting, size_t n, enum clv_status status,
                                  struct clv_error *err)
 {
@@ -213,8 +213,8 @@ static void take_nothing(void *context, const void *bytes, size_t size)
     (void)context, (void)bytes, (void)size;
 }
 
-/* Deals the tasks out and does those of this process. Opening, stopping and closing a deal are for all processes
- * together, so a failure here leaves out none of them. */
+/* Deals the tasks out and does those of this process. All processes open, stop and close a deal together, so after a
+ * failure here these steps follow as well. */
 static enum clv_status run_deal(struct loop *self, size_t n, int n_threads, struct clv_error *err)
 {
     struct comm_deal deal;
@@ -265,16 +265,15 @@ enum clv_status comm_collect(size_t n, comm_slot *slot, void *context, struct cl
     return is_alone() ? CLV_OK : exchange(&shares, slot, context, false, err);
 }
 
-/* The order: the rows of a block of BLOCK one after the other; then a block and its neighbour, two such pairs, and so
- * on, as in a balanced tree. A process adds up the parts of it that its rows hold whole before they go to others: one
- * piece stands for them where their number and their first row suit the tree, else some 2 log2(n / BLOCK) pieces and
- * less than BLOCK single rows. */
-#define STRIPE_WORK ((size_t)1 << 15) /* additions that a thread is worth */
+/* The order of additions: the rows of a block of BLOCK one after the other; then a block and its neighbour, two such
+ * pairs, and so on, as in a balanced tree. Before a process sends its rows, it adds up all parts of the tree that they
+ * hold completely. They become one piece if their number and their first row suit the tree, else some 2 log2(n / BLOCK)
+ * pieces and less than BLOCK single rows. */
+#define STRIPE_WORK ((size_t)1 << 15) /* additions for which a thread is worth its cost */
 
 enum { BLOCK = 32, MOST_PIECES = 2 * 64 + BLOCK };
 
-/* The sum of the rows begin .. end - 1: of one, of the first rows of a block, or of what is below a node of the tree.
- * */
+/* The sum of the rows begin .. end - 1: one row, the first rows of a block, or all rows below a node of the tree. */
 struct piece {
     size_t begin, end;
     double *row;
@@ -346,7 +345,7 @@ static size_t most_pieces(size_t n)
     return n < most ? n : most;
 }
 
-/* Own rows, some of their columns. */
+/* Adds up some columns of the rows of this process. */
 static enum clv_status add_stripe(void *context, size_t stripe, int thread, struct clv_error *err)
 {
     (void)thread, (void)err;
@@ -371,7 +370,7 @@ static enum clv_status add_own_rows(struct sum *self, int n_threads, struct clv_
     return status;
 }
 
-/* All rows' sum into the first row, from pieces of all of them: the tree's last neighbours first. */
+/* Writes the sum of all rows into the first row. Adds up the pieces, the last neighbours of the tree first. */
 static void finish(struct sum *self)
 {
     while (self->pieces.n > 1)
@@ -408,8 +407,8 @@ static void join(struct sum *self, const struct pieces *lower, const struct piec
     self->pieces = joined;
 }
 
-/* Trades pieces with a process that has those of the ranks first .. end - 1, which adjoin the ranks that have met
- * here. */
+/* Trades pieces with a process that has those of the ranks first .. end - 1, which are next to the ranks whose pieces
+ * are here. */
 static void trade(struct sum *self, int32_t with, int32_t first, int32_t end, bool gives, bool takes)
 {
     struct pieces theirs;
@@ -430,20 +429,20 @@ static int32_t rank_of(int32_t index, int32_t n_pairs)
 }
 
 /* Processes trade their pieces in pairs: neighbours, then ranks two apart, four apart and so on, after which all have
- * all. Where their number is not a power of two, some of them give theirs to a neighbour first and get the sum from it
- * in the end. */
+ * all. If their number is not a power of two, some of them give theirs to a neighbour first and get the sum from it at
+ * the end. */
 static void trade_all(struct sum *self)
 {
-    int32_t rank = comm_rank(), n_places = 1;
-    while (n_places * 2 <= comm_size())
-        n_places *= 2;
-    const int32_t n_pairs = comm_size() - n_places, neighbour = rank ^ 1;
+    int32_t rank = comm_rank(), n_in_trade = 1;
+    while (n_in_trade * 2 <= comm_size())
+        n_in_trade *= 2;
+    const int32_t n_pairs = comm_size() - n_in_trade, neighbour = rank ^ 1;
     const bool is_paired = rank < 2 * n_pairs, is_upper = is_paired && rank % 2;
     const int32_t index = is_paired ? rank / 2 : rank - n_pairs;
     const size_t row = self->size * sizeof *self->rows;
     if (is_paired)
         trade(self, neighbour, neighbour, neighbour + 1, is_upper, !is_upper);
-    for (int32_t step = 1; step < n_places && !is_upper; step *= 2) {
+    for (int32_t step = 1; step < n_in_trade && !is_upper; step *= 2) {
         int32_t with = index ^ step, first = with & ~(step - 1);
         trade(self, rank_of(with, n_pairs), rank_of(first, n_pairs), rank_of(first + step, n_pairs), true, true);
     }

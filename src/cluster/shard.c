@@ -1,4 +1,4 @@
-/* Cuts a list into contiguous blocks, one for each task of a job array, whose sizes differ by 1 at most. */
+/* Divides a list into contiguous blocks, one for each task of a job array. Their sizes differ by 1 at most. */
 #include "cluster/shard.h"
 
 #include <stdio.h>

@@ -219,7 +219,7 @@ struct tensors_content {
 enum clv_status tensors_begin(struct file_writer *writer, size_t *order, const char *path,
                               const struct tensors_content *content, struct clv_error *err) CLV_CHECK;
 
-/* Where the array begins in the file. */
+/* The offset of the array in the file. */
 size_t tensors_offset(const struct clv_tensors *tensors, const struct clv_tensor *tensor);
 
 /* The map of a file that was opened; without bytes for one that was parsed. */
@@ -341,7 +341,7 @@ enum clv_status tsv_parse(struct tsv *table, const char *path, char *bytes, size
                           struct clv_error *err) CLV_CHECK;
 void tsv_release(struct tsv *table);
 
-/* Where a column is, or -1. */
+/* Index of a column, or -1. */
 int tsv_column(const struct tsv *table, const char *name);
 enum clv_status tsv_require_column(int *column, const struct tsv *table, const char *name,
                                    struct clv_error *err) CLV_CHECK;

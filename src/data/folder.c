@@ -58,7 +58,8 @@ static enum clv_status list_stems(struct stems *stems, const struct path_list *m
     return CLV_OK;
 }
 
-/* The mask that goes by path_output of the image, or NULL. Two are an error: which one is true is unknown. */
+/* Finds the mask that belongs to an image by its path without extension, or NULL. Two masks are an error, since either
+ * could be true. */
 static enum clv_status find_mask(const char **mask, struct stems *stems, const char *image, bool is_shared,
                                  const char *folder, struct clv_error *err)
 {
@@ -78,7 +79,7 @@ static enum clv_status find_mask(const char **mask, struct stems *stems, const c
     return CLV_OK;
 }
 
-/* Where a folder has what. */
+/* Where a folder has images and masks. */
 struct layout {
     const char *images, *masks; /* folders in it; "": itself */
     bool is_paired;             /* else masks, if there are some, are next to images */
@@ -87,7 +88,7 @@ struct layout {
 
 #define INSTANCES "instances"
 
-/* A set that is made of a folder. */
+/* A set that is being made of a folder. */
 struct scan {
     struct clv_set set;
     size_t capacity; /* of its items */
@@ -115,7 +116,7 @@ static enum clv_status find_below(char **path, const struct scan *self, struct s
     return CLV_OK;
 }
 
-/* An image or page below root/images. */
+/* Adds an image or page below root/images. */
 static enum clv_status add_image(struct scan *self, const char *file, bool is_shared, struct clv_error *err)
 {
     OWNED_ARRAY char *name = path_join(self->layout.images, file), *mask = NULL, *objects = NULL;
@@ -126,7 +127,7 @@ static enum clv_status add_image(struct scan *self, const char *file, bool is_sh
                    &(struct item_fields){.name = name, .mask = mask, .instances = objects, .split = ""}, err);
 }
 
-/* A file that is where no images of the set are; its path is taken. */
+/* Counts a file that lies where no images of the set are; takes its path. */
 static void count_own(struct clv_set *set, const char *file, char *path)
 {
     if (strncmp(file, "masks/", 6) != 0 && strncmp(file, INSTANCES "/", strlen(INSTANCES "/")) != 0 &&
@@ -154,7 +155,7 @@ bool set_has_arrays_alone(const struct path_list *files, const char *folder, boo
     return has_array && !has_image;
 }
 
-/* Leaves the images among files below root/below, and counts the others. */
+/* Keeps the images among files below root/below, and counts the others. */
 static enum clv_status keep_images(struct path_list *files, struct clv_set *set, const char *below,
                                    struct clv_error *err)
 {
@@ -180,7 +181,7 @@ static enum clv_status keep_images(struct path_list *files, struct clv_set *set,
     return CLV_OK;
 }
 
-/* The files below set->root/below into *list, and the pages of those that have several. */
+/* Lists the files below set->root/below, and the pages of those that have several. */
 static enum clv_status walk_below(struct path_list *list, struct clv_set *set, const char *below, struct clv_error *err)
 {
     OWNED(path_list_release) struct path_list files = {0};
@@ -198,7 +199,7 @@ static enum clv_status walk_below(struct path_list *list, struct clv_set *set, c
     return CLV_OK;
 }
 
-/* Masks that no image took, so that a misspelled name is noticed. */
+/* Counts masks that belong to no image, so that a misspelled name is noticed. */
 static enum clv_status count_lone_masks(struct clv_set *set, const struct stems *stems, const char *below,
                                         struct clv_error *err)
 {
@@ -212,7 +213,7 @@ static enum clv_status count_lone_masks(struct clv_set *set, const struct stems 
     return CLV_OK;
 }
 
-/* The first of the folders below the root that is there; NULL: none. */
+/* Finds the first of the folders below the root that exists, or NULL. */
 static enum clv_status find_folder(const char **found, const char *const names[3], const char *root,
                                    struct clv_error *err)
 {
@@ -227,7 +228,7 @@ static enum clv_status find_folder(const char **found, const char *const names[3
     return CLV_OK;
 }
 
-/* Whether what is in labels/ or annotations/ are masks, not the boxes of other programs. */
+/* Whether labels/ or annotations/ hold masks, not the boxes of other programs. */
 static enum clv_status holds_masks(bool *is_found, const char *folder, struct clv_error *err)
 {
     OWNED(path_list_release) struct path_list files = {0};
@@ -241,7 +242,8 @@ static enum clv_status holds_masks(bool *is_found, const char *folder, struct cl
     return CLV_OK;
 }
 
-/* masks/ has masks of images/ if there is one, else of all next to it; folders of other usual names are pairs. */
+/* Finds where images and masks are. masks/ has the masks of images/ if that exists, else of all images next to it;
+ * other usual names of folders come in pairs. */
 static enum clv_status find_layout(struct layout *layout, const char *folder, struct clv_error *err)
 {
     static const char *const of_images[] = {"images", "imgs", "img"};
@@ -277,8 +279,7 @@ static enum clv_status find_layout(struct layout *layout, const char *folder, st
     return CLV_OK;
 }
 
-/* Moves what is in the folder of masks, or else photo_mask.png where there is photo.jpg, from the files to the masks.
- * */
+/* Moves the files of the folder of masks to the masks, or without one each photo_mask.png that has a photo.jpg. */
 static enum clv_status take_masks(struct path_list *masks, struct path_list *files, const struct layout *layout,
                                   struct clv_error *err)
 {

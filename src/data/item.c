@@ -1,5 +1,5 @@
-/* Images of items, which are in files or in memory: pixels as they are, arrays by their bands, as the same files would
- * be read. Masks are in mask_read.c. Start at item_image_read. */
+/* Reads the images of items, which are in files or in memory: pixels as they are, arrays by their bands, so that the
+ * result equals that of a file with this content. Masks are in mask_read.c. Start at item_image_read. */
 #include "base/base.h"
 #include "data/data.h"
 #include "image/image.h"
@@ -15,7 +15,7 @@ enum clv_status item_raster_open(struct raster *raster, const struct clv_item *i
     return status ? fail_within(err, status, item->image) : CLV_OK;
 }
 
-/* An image in memory that is shown by its bands. */
+/* Makes the image of an array in memory, whose bands are shown as colours. */
 static enum clv_status show_bands(struct clv_image *image, const struct clv_item *item,
                                   const struct clv_image_limits *limits, struct clv_error *err)
 {

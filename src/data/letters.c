@@ -61,7 +61,7 @@ static enum clv_status parse_head(struct head *head, char *const *fields, const 
 }
 
 /* A letter begins a word or is the one that the last letter announced. */
-static enum clv_status check_place(const struct letters_parser *parser, const struct head *head, size_t number,
+static enum clv_status check_order(const struct letters_parser *parser, const struct head *head, size_t number,
                                    struct clv_error *err)
 {
     const struct letters *l = &parser->letters;
@@ -92,7 +92,7 @@ enum clv_status letters_parse_line(struct letters_parser *parser, char *line, si
         return fail(err, CLV_ERR_DATA, "%s: line %zu has %zu fields, a letter has %d", parser->path, number, n,
                     N_FIELDS);
     MUST(parse_head(&head, fields, parser->path, number, err));
-    MUST(check_place(parser, &head, number, err));
+    MUST(check_order(parser, &head, number, err));
     MUST(l->n_letters < INT32_MAX ? reserve(parser, err) : fail_memory(err));
     uint8_t *pixels = l->pixels[l->n_letters];
     memset(pixels, 0, sizeof *l->pixels);

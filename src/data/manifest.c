@@ -16,7 +16,7 @@ struct columns {
     int maps[CLV_MAX_MAPS];                                   /* by the set's map_names */
 };
 
-/* The field as a path below the root; *path is NULL for a column that is absent or a field that is empty. */
+/* Sets *path to a field as a path below the root, or to NULL if the column is absent or the field is empty. */
 static enum clv_status take_path(const char **path, const struct tsv *table, int column, const char *root,
                                  struct clv_error *err)
 {
@@ -60,7 +60,7 @@ static enum clv_status add_row(struct clv_set *set, size_t *capacity, const stru
     return set_add(set, capacity, &fields, err);
 }
 
-/* An item with the line it came from, to be sorted. */
+/* An item to be sorted, with its line in the file. */
 struct origin {
     const struct clv_item *item;
     size_t line;
@@ -71,7 +71,7 @@ static int compare_text(const char *a, const char *b)
     return strcmp(a ? a : "", b ? b : "");
 }
 
-/* By split, image and mask. */
+/* Orders items by split, image and mask. */
 static int compare_items(const struct clv_item *a, const struct clv_item *b)
 {
     int order = strcmp(a->split, b->split);
@@ -87,7 +87,7 @@ static int compare_origins(const void *a, const void *b)
     return order ? order : (s->line > t->line) - (s->line < t->line);
 }
 
-/* Images that have several masks in a split (one object each) are fine; rows that say the same twice are not. */
+/* Refuses rows that repeat another. An image may have several masks in a split, one object each. */
 static enum clv_status check_duplicates(const struct clv_set *set, const size_t *lines, const char *path,
                                         struct clv_error *err)
 {
@@ -96,7 +96,7 @@ static enum clv_status check_duplicates(const struct clv_set *set, const size_t 
     for (size_t i = 0; i < set->n_items; i++)
         origins[i] = (struct origin){&set->items[i], lines[i]};
     qsort(origins, set->n_items, sizeof *origins, compare_origins);
-    const struct origin *first = NULL; /* of the repeated rows, the one that comes first in the file */
+    const struct origin *first = NULL; /* the repeated row that comes first in the file */
     for (size_t i = 1; i < set->n_items; i++)
         if (compare_items(origins[i - 1].item, origins[i].item) == 0 && (!first || origins[i].line < first->line))
             first = &origins[i];
@@ -123,7 +123,7 @@ static enum clv_status read_rows(struct clv_set *set, struct tsv *table, const s
     return check_duplicates(set, lines, table->path, err);
 }
 
-/* Every column maps.NAME. */
+/* Finds every column maps.NAME. */
 static enum clv_status find_maps(struct clv_set *set, struct columns *columns, const struct tsv *table,
                                  struct clv_error *err)
 {

@@ -374,7 +374,7 @@ static void let_go(struct taken_lock *taken)
 {
     const struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (taken->file && fcntl(taken->fd, F_OFD_SETLK, &all) == 0)
-        unlink(taken->file); /* nobody else is at it */
+        unlink(taken->file); /* no other process uses it */
     close(taken->fd);
     array_free(taken->file);
 }

@@ -46,18 +46,19 @@ enum clv_status output_locks_folder(struct output_locks *self, const char *folde
                                     struct clv_error *err) CLV_CHECK;
 
 /* Makes a folder where it is missing, with its parents, and takes it likewise. *n_made is how many folders this call
- * made, as folder_make counts; 0 where the folder is refused, so that whoever is refused removes nothing. A folder
- * that its last user removed meanwhile is made again. */
+ * made, as folder_make counts; 0 where the folder is refused, so that a refused process removes nothing. A folder that
+ * its last user removed meanwhile is made again. */
 enum clv_status output_locks_make_folder(struct output_locks *self, int *n_made, const char *folder,
                                          const struct clv_shard *shard, struct clv_error *err) CLV_CHECK;
 
 /* Takes a file that is to be replaced for this run alone, by a hidden file next to it. */
 enum clv_status output_locks_file(struct output_locks *self, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* Lets go of a shard's part of the work, but not of the folder: whoever joins the shards' tables still has it. */
+/* Releases a shard's part of the work, but not the folder, which the process that joins the shards' tables still
+ * holds. */
 void output_locks_end_shard(struct output_locks *self);
 
-/* Lets go of all, and removes lock files that nobody else uses. */
+/* Releases all, and removes lock files that no other process uses. */
 void output_locks_release(struct output_locks *self);
 
 /* 75 once a lock was refused, else 0. */

@@ -12,7 +12,7 @@ struct pair {
     const char *key, *value;
 };
 
-/* tensor is first: entries are compared as tensors are. */
+/* `tensor` is the first member, so that entries can be compared as tensors. */
 struct entry {
     struct clv_tensor tensor;
     uint64_t begin; /* of its array, behind the header */
@@ -25,12 +25,12 @@ struct clv_tensors {
     struct json_value *header; /* owns the names and the metadata */
     struct entry *entries;
     size_t n;
-    void **copies; /* [n] of arrays that are misaligned in the file, else NULL */
+    void **copies; /* [n] copies of arrays that are misaligned in the file, else NULL */
     struct pair *metadata;
     size_t n_metadata;
 };
 
-/* Where an entry's array is, relative to the end of the header. */
+/* The range of an entry's array, relative to the end of the header. */
 struct range {
     uint64_t begin, end;
     const char *name;
@@ -61,7 +61,7 @@ const struct file_map *tensors_map(const struct clv_tensors *tensors)
 static enum clv_status parse_metadata(struct clv_tensors *self, const struct json_value *object, struct clv_error *err)
 {
     size_t n;
-    FAIL_IF(!json_get_object(object, &n), CLV_ERR_DATA, "%s: __metadata__ is not JSON object", self->name);
+    FAIL_IF(!json_get_object(object, &n), CLV_ERR_DATA, "%s: __metadata__ is not a JSON object", self->name);
     self->metadata = array_alloc(n, sizeof *self->metadata);
     NEED(self->metadata);
     const struct json_value *value;
@@ -79,7 +79,7 @@ static enum clv_status parse_shape(struct clv_tensor *tensor, const char *file, 
 {
     size_t n;
     if (!json_get_array(shape, &n))
-        return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": shape is missing or no array", file, tensor->name);
+        return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": shape is missing or not an array", file, tensor->name);
     FAIL_IF(n > CLV_TENSOR_MAX_DIMENSIONS, CLV_ERR_DATA, "%s: tensor \"%s\": %zu dimensions, the limit is %d", file,
             tensor->name, n, CLV_TENSOR_MAX_DIMENSIONS);
     tensor->n_dimensions = (int32_t)n;
@@ -90,7 +90,7 @@ static enum clv_status parse_shape(struct clv_tensor *tensor, const char *file, 
     return CLV_OK;
 }
 
-/* One entry of the header: {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}. */
+/* Parses one entry of the header: {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}. */
 static enum clv_status parse_entry(struct clv_tensor *tensor, struct range *range, const char *file,
                                    const struct json_value *entry, uint64_t data_size, struct clv_error *err)
 {
@@ -98,9 +98,9 @@ static enum clv_status parse_entry(struct clv_tensor *tensor, struct range *rang
     const char *dtype;
     int64_t begin, end;
     const char *name = tensor->name;
-    FAIL_IF(!json_get_object(entry, &n), CLV_ERR_DATA, "%s: tensor \"%s\": its entry is not JSON object", file, name);
+    FAIL_IF(!json_get_object(entry, &n), CLV_ERR_DATA, "%s: tensor \"%s\": its entry is not a JSON object", file, name);
     if (!json_get_text(json_member(entry, "dtype"), &dtype))
-        return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": dtype is missing or no string", file, name);
+        return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": dtype is missing or not a string", file, name);
     if (!dtype_find(&tensor->dtype, dtype))
         return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": type %.40s is not supported", file, name, dtype);
     MUST(parse_shape(tensor, file, json_member(entry, "shape"), err));
@@ -199,16 +199,16 @@ static enum clv_status parse_header(struct clv_tensors *self, const unsigned cha
     return align(self, err);
 }
 
-/* Formats by whose addresses failures are known. */
+/* Formats whose addresses are the kinds of these failures. */
 static const char without_length[] = "%s: not a tensor file: it does not begin with the length of a header, at most %d";
-static const char without_object[] = "%s: not a tensor file: its header is not JSON object";
+static const char without_object[] = "%s: not a tensor file: its header is not a JSON object";
 
 bool tensors_are_not(const struct clv_error *why)
 {
     return why->kind == without_length || why->kind == without_object;
 }
 
-/* How long the header is by head[8], in a file of `size` bytes. */
+/* Reads the length of the header from head[8], in a file of `size` bytes. */
 static enum clv_status parse_length(uint64_t *header, const struct clv_tensors *self, const void *head, size_t size,
                                     struct clv_error *err)
 {
@@ -291,7 +291,7 @@ const struct clv_tensor *clv_tensors_find(const struct clv_tensors *tensors, con
     return tensors->n ? bsearch(&wanted, tensors->entries, tensors->n, sizeof *tensors->entries, compare_names) : NULL;
 }
 
-/* "[600, 2]", with "any" for -1. */
+/* Prints a shape as "[600, 2]", with "any" for -1. */
 static void print_shape(char text[128], int32_t n_dimensions, const int64_t *shape)
 {
     size_t used = (size_t)snprintf(text, 128, "[");

@@ -83,7 +83,7 @@ struct sorted {
     size_t n_pairs;
 };
 
-/* Both lists sorted, by name and by key. */
+/* Checks names and keys. Both lists are sorted, by name and by key. */
 static enum clv_status check_arguments(const char *path, const struct sorted *self, struct clv_error *err)
 {
     const struct clv_tensor *const *sorted = self->tensors;

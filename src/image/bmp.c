@@ -1,8 +1,8 @@
-/* BMP files of Windows and OS/2: 1, 4, 8, 16, 24 and 32 bits a pixel, and run lengths of 4 and 8 bits.
+/* Reads BMP files of Windows and OS/2: 1, 4, 8, 16, 24 and 32 bits per pixel, and run lengths of 4 and 8 bits.
  *
- * Alpha is what a header of version 3 and later names the bits of. It is laid over white, unless it is 0 everywhere:
- * such files come from programs that leave it out. The fourth byte of 32 bits without such a mask means nothing.
- * Start at open_bitmap. */
+ * There is alpha if a header of version 3 or later names its bits. Colours are then composed over white, unless alpha
+ * is 0 everywhere, as in files of programs that do not fill it. The fourth byte of 32 bits without such a mask is
+ * ignored. Start at open_bitmap. */
 #include <string.h>
 
 #include "base/base.h"
@@ -22,8 +22,8 @@ struct bitmap {
     int32_t width, height;
     int bits;
     bool top_down;
-    uint32_t masks[4];      /* of red, green, blue and alpha (0: none), where bits are 16 or 32 */
-    const uint8_t *palette; /* blue, green, red and, if entry_bytes is 4, a byte for nothing */
+    uint32_t masks[4];      /* bits of red, green, blue and alpha (0: none), with 16 or 32 bits per pixel */
+    const uint8_t *palette; /* blue, green, red and, if entry_bytes is 4, an unused byte */
     size_t n_colours, entry_bytes;
     const uint8_t *rows; /* [height][row_bytes], from the bottom unless top_down */
     size_t row_bytes;
@@ -50,7 +50,7 @@ static enum clv_status truncated(struct clv_error *err)
     return fail(err, CLV_ERR_DATA, "corrupt BMP: truncated file");
 }
 
-/* Sizes; *header is the length of what follows the file header. */
+/* Reads the sizes; *header is the length of the second header, after the file header. */
 static enum clv_status read_size(struct bitmap *self, size_t *header, const struct clv_image_limits *limits,
                                  struct clv_error *err)
 {
@@ -84,7 +84,7 @@ static enum clv_status bmp_size(struct image_head *head, const struct image_byte
     return CLV_OK;
 }
 
-/* Which bits of a pixel are red, green and blue. *end is where the palette begins. */
+/* Reads which bits of a pixel are red, green and blue. *end becomes the offset of the palette. */
 static enum clv_status read_masks(struct bitmap *self, size_t *end, uint32_t compression, struct clv_error *err)
 {
     static const uint32_t of_16[3] = {0x7c00, 0x03e0, 0x001f}, of_32[3] = {0xff0000, 0x00ff00, 0x0000ff};
@@ -123,15 +123,15 @@ static enum clv_status read_palette(struct bitmap *self, size_t at, size_t heade
     return CLV_OK;
 }
 
-/* A row, counted from the bottom unless top_down, as one of the image. */
+/* Converts the index of a row in the file, which counts from the bottom unless top_down, to that in the image. */
 static int32_t row_from_top(const struct bitmap *self, int32_t row)
 {
     return self->top_down ? row : self->height - 1 - row;
 }
 
-/* Run lengths, from `bytes` on: pairs of a count and a value (two values in turn for 4 bits); after a count of 0 the
- * end of a row, the end of all, a step to the right and up, or that many values as they are, filled up to whole words.
- * Pixels that are stepped over are 0. Microsoft, "Bitmap Compression". */
+/* Unpacks run lengths: pairs of a count and a value (two alternating values for 4 bits). After a count of 0 follows the
+ * end of a row, the end of the image, a step to the right and up, or a number of literal values, padded to whole words.
+ * Skipped pixels are 0. Microsoft, "Bitmap Compression". */
 static enum clv_status unpack_runs(struct bitmap *self, const uint8_t *bytes, size_t size, struct clv_error *err)
 {
     enum { END_OF_ROW, END_OF_ALL, STEP };
@@ -215,7 +215,7 @@ static const uint8_t *row_of(const struct bitmap *self, int32_t y)
     return self->rows + (size_t)(self->top_down ? y : self->height - 1 - y) * self->row_bytes;
 }
 
-/* values[width] of a row of 1, 4 or 8 bits; false: one is beyond the palette. */
+/* Unpacks values[width] of a row of 1, 4 or 8 bits; false if one is beyond the palette. */
 static bool unpack(uint8_t *values, const struct bitmap *self, int32_t y)
 {
     const uint8_t *row = self->values ? self->values + (size_t)y * (size_t)self->width : row_of(self, y);
@@ -235,7 +235,7 @@ static enum clv_status beyond_palette(const struct bitmap *self, int32_t y, stru
                 self->n_colours);
 }
 
-/* The value of a colour's bits, or of alpha's, as 0..255. */
+/* Returns the bits of a colour or of alpha, scaled to 0..255. */
 static uint8_t field(uint32_t pixel, uint32_t mask)
 {
     uint32_t low = mask & (0 - mask), largest = mask / low;
@@ -300,7 +300,7 @@ static enum clv_status bmp_decode(struct clv_image *image, int *orientation, con
     return CLV_OK;
 }
 
-/* A palette that shows values as the greys they are is none. */
+/* Whether the palette shows each value as the same grey, so that it counts as no palette. */
 static bool is_grey_ramp(const struct bitmap *self)
 {
     int largest = (1 << self->bits) - 1;

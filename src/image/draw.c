@@ -89,7 +89,7 @@ static int majority(const struct map *map, int32_t x, int32_t y, int a, int b)
     return sum;
 }
 
-/* Where the contour crosses between the centres of two neighbouring pixels. */
+/* The point where the contour crosses between the centres of two neighbouring pixels. */
 static struct point crossing(const struct map *map, int32_t x, int32_t y, int32_t dx, int32_t dy)
 {
     int a = label_at(map, x, y), b = label_at(map, x + dx, y + dy);

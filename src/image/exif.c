@@ -81,8 +81,8 @@ enum clv_status image_orient(struct clv_image *image, int orientation, struct cl
     struct clv_image upright = {0};
     MUST(clv_image_new(&upright, width, height, image->channels, err));
 
-    /* Which corner of the stored image the upright one starts from, and how far one step right or down leads
-     * there. */
+    /* The corner of the stored image at which the upright one starts, and the steps there of one pixel right and
+     * down. */
     bool right_to_left = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
     bool bottom_up = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
     ptrdiff_t channels = image->channels, row = image->width * channels;

@@ -10,17 +10,17 @@
 #include "cleave/image.h"
 #include "cleave/status.h"
 
-/* Functions that decode.c calls in the file of each format, and the little that these share. Messages carry no file
- * name: the caller that knows one puts it in front. */
+/* Each format has a file of its own. This header declares the functions that decode.c calls there, and what the formats
+ * share. Their messages lack the file name, which their callers put in front. */
 
-/* A copy with every default filled in; limits may be NULL. */
+/* Returns a copy of the limits with every default filled in; limits may be NULL. */
 struct clv_image_limits limits_resolved(const struct clv_image_limits *limits);
 
-/* Refuses sizes that are zero or over the (resolved) limits, naming value and limit. */
+/* Refuses sizes that are zero or above the limits, which are resolved; the message has value and limit. */
 enum clv_status limits_check(uint32_t width, uint32_t height, const struct clv_image_limits *limits,
                              struct clv_error *err) CLV_CHECK;
 
-/* The same, and takes them. */
+/* Checks the sizes as limits_check does, and stores them. */
 enum clv_status size_take(int32_t *width_px, int32_t *height_px, uint32_t width, uint32_t height,
                           const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
@@ -42,12 +42,12 @@ struct image_head {
 /* The orientation that a file states (JPEG and WebP by EXIF, TIFF), 1..8; 1: none, or it cannot be read. */
 int image_orientation(const char *path, const struct clv_image_limits *limits);
 
-/* Label values as they are stored; what shows the darker of two inks has the smaller one. */
+/* Decodes label values as they are stored. With two inks the darker one has the smaller value. */
 enum clv_status png_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
                                    struct clv_error *err) CLV_CHECK;
 
-/* The samples of a PNG that is neither palette nor grey of up to 8 bits, for masks: grey16[height][width] of 16-bit
- * grey, or rgba[height][width][4] with 8 bits each; array_free the one that is not NULL. */
+/* Samples of a mask whose PNG has neither a palette nor grey of up to 8 bits: grey16[height][width] of 16-bit grey, or
+ * rgba[height][width][4] with 8 bits each. array_free the one that is not NULL. */
 struct wide_samples {
     int32_t width, height;
     uint16_t *grey16;
@@ -72,24 +72,26 @@ enum clv_status png_decode_grey(struct png_grey *grey, const uint8_t *bytes, siz
 enum clv_status tiff_decode_integers(int32_t **values, int32_t *width, int32_t *height, const struct image_bytes *from,
                                      struct clv_error *err) CLV_CHECK;
 
-/* samples[height][width][2], the most significant byte first; all or nothing. */
+/* Writes samples[height][width][2], the most significant byte first; all or nothing. */
 enum clv_status png_write_grey16(const char *path, int32_t width, int32_t height, const uint8_t *samples,
                                  struct clv_error *err) CLV_CHECK;
 
-/* rgba[height][width][4], colours not multiplied by alpha, all or nothing. */
+/* Writes rgba[height][width][4], colours not multiplied by alpha; all or nothing. */
 enum clv_status png_write_rgba(const char *path, int32_t width, int32_t height, const uint8_t *rgba,
                                struct clv_error *err) CLV_CHECK;
 
 /* Checks that a writer can take the image: at least 1x1 pixels, 1 or 3 channels. */
 enum clv_status writable_check(const struct clv_image *image, struct clv_error *err) CLV_CHECK;
 
-/* clv_image_read and clv_image_read_size of what is not a raster of bands, limits->bands or not. */
+/* Reads the size or the image of a file as clv_image_read_size and clv_image_read do, but never as a raster of bands,
+ * whatever limits->bands is. */
 enum clv_status image_size_plain(int32_t *width, int32_t *height, const char *path,
                                  const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 enum clv_status image_read_plain(struct clv_image *image, const char *path, const struct clv_image_limits *limits,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Whether an image read without --range, and not as bands, is 16-bit grey of values below 4096, and not black. */
+/* Whether an image that was read without --range and not as bands has 16-bit grey values, all below 4096 and not all
+ * 0. */
 bool image_is_12_bit(const struct clv_image *image, const char *path, const struct clv_image_limits *limits);
 
 /* EXIF orientation: reading the tag, turning the pixels. */
@@ -109,7 +111,7 @@ bool orientation_transposes(int orientation);
 /* Turns the pixels so that the image is upright. 1 leaves it alone. */
 enum clv_status image_orient(struct clv_image *image, int orientation, struct clv_error *err) CLV_CHECK;
 
-/* Which format a file has by its first bytes; those that cleave does not read are known by name as well. */
+/* The format of a file follows from its first bytes; formats that cleave does not read have names as well. */
 
 /* The formats that are read, each by a codec at the end of its file: png_codec in png.c. */
 #define EACH_CODEC(ROW) ROW(PNG, png) ROW(JPEG, jpeg) ROW(WEBP, webp) ROW(TIFF, tiff) ROW(BMP, bmp) ROW(PNM, pnm)
@@ -118,7 +120,7 @@ enum clv_status image_orient(struct clv_image *image, int orientation, struct cl
 enum image_format {
     FORMAT_UNKNOWN,
     FORMAT_FOREIGN, /* an image, in a format that is not read */
-    FORMAT_GDAL,    /* a raster, in one that builds with GDAL read */
+    FORMAT_GDAL,    /* a raster of a format that only builds with GDAL read */
     EACH_CODEC(PLACE) N_FORMATS,
     FORMAT_FIRST_READ = FORMAT_GDAL + 1
 };
@@ -136,7 +138,7 @@ struct image_codec {
     const char *extensions[MAX_EXTENSIONS];                /* NULL ends them */
     enum {
         SIZE_IN_HEAD,
-        SIZE_MAY_BE_BEHIND, /* what the head lacks is looked for in all of the file */
+        SIZE_MAY_BE_BEHIND, /* if the head lacks the size, the whole file is searched for it */
         SIZE_BEHIND_IMAGE,
         PARTS_ANYWHERE, /* the file is mapped, and has pages */
     } reading;
@@ -164,14 +166,15 @@ void image_format_names(struct text *text);
 /* *name is "PNG", "HEIC", ..; NULL for FORMAT_UNKNOWN. */
 enum image_format image_format(const char **name, const uint8_t *bytes, size_t size);
 
-/* Whether the file is an image, or means to be one: by its name's extension, whatever it holds, or by its first bytes.
- * Images of foreign formats are, too: whoever has a folder of them gets a message. */
+/* Whether the file is an image by the extension of its name, whatever it holds, or by its first bytes. Images of
+ * formats that are not read count as well, so that a folder of them gets a message. */
 bool path_is_image(const char *path);
 
-/* lab[3], L in 0..100, of D50, as TIFF and ICC profiles have it, to sRGB: rounded, what is outside of it clipped. */
+/* Converts lab[3], with L in 0..100 and the white point D50 as in TIFF and ICC profiles, to sRGB, rounded and
+ * clipped. */
 void lab_d50_to_rgb(uint8_t rgb[3], const double lab[3]);
 
-/* Images of whole numbers, one a pixel: the numbers of objects. */
+/* Images with one whole number per pixel, the number of an object. */
 
 struct integer_image {
     int32_t width, height;
@@ -180,12 +183,12 @@ struct integer_image {
 void integer_image_release(struct integer_image *image);
 
 /* Reads them as they are stored: PNG of one grey value of up to 16 bits a pixel, or of palette indices, and TIFF (or a
- * page of one) of a number of up to 32 bits. Orientation is applied. Errors (CLV_ERR_DATA) name the file: other
- * formats, negative numbers. O(pixels). */
+ * page of one) of a number of up to 32 bits. Orientation is applied. CLV_ERR_DATA, with the file's name, for other
+ * formats and for negative numbers. O(pixels). */
 enum clv_status integer_image_read(struct integer_image *image, const char *path, const struct clv_image_limits *limits,
                                    struct clv_error *err) CLV_CHECK;
 
-/* Writes all or nothing: grey PNG of 16 bits (values up to 65,535), or an uncompressed TIFF of 32 bits. */
+/* Write a grey PNG of 16 bits (values up to 65,535) or an uncompressed TIFF of 32 bits; all or nothing. */
 enum clv_status integer_image_write_png(const char *path, const struct integer_image *image,
                                         struct clv_error *err) CLV_CHECK;
 enum clv_status integer_image_write_tiff(const char *path, const struct integer_image *image,
@@ -193,12 +196,13 @@ enum clv_status integer_image_write_tiff(const char *path, const struct integer_
 
 /* Colours of labels that every kind of colour vision distinguishes. */
 
-/* The palette for tints and legends: of the labels from 1 on, one whose colour is too near that of an earlier label, as
- * a common, a protan or a deutan eye sees them, is made lighter or darker until it is not, or as far from all as any
- * of the shades tried. Label 0, which is not tinted, and all from n_labels on keep theirs. O(n_labels^2). */
+/* Makes the palette for tints and legends. From label 1 on, a colour that is too near that of an earlier label, for
+ * common, protan or deutan vision, is made lighter or darker until it is not. If no shade is far enough from all,
+ * the farthest is taken. Label 0, which is not tinted, and the labels from n_labels on keep their colours.
+ * O(n_labels^2). */
 void overlay_palette(uint8_t made[256][3], const uint8_t (*palette)[3], int32_t n_labels);
 
-/* How far apart two colours are to the eye that distinguishes them worst, about 0..255. */
+/* Distance of two colours, about 0..255, for the kind of vision that distinguishes them worst. */
 double overlay_palette_distance(const uint8_t a[3], const uint8_t b[3]);
 
 /* The pages of a file as paths of their own. */
@@ -207,25 +211,25 @@ double overlay_palette_distance(const uint8_t a[3], const uint8_t b[3]);
 enum clv_status path_list_add_pages(struct path_list *list, const char *folder, const char *path,
                                     struct clv_error *err) CLV_CHECK;
 
-/* Says once how pages of files were read, where descriptions or --axes say what they are. */
+/* Prints once how the pages of files were read, if descriptions or --axes determine their order. */
 struct stack_note {
     size_t n; /* files */
     char text[512];
 };
 
-/* Looks at a file, or at the first page of one; other pages, and files that are not a TIFF, are passed over. */
+/* Notes the axes of a file, or of the first page of one. Ignores other pages and files that are not a TIFF. */
 void stack_note_look(struct stack_note *self, const char *path);
 void stack_note_report(const struct stack_note *self, const struct clv_progress *progress);
 
-/* How samples of other depths become 8 bits: one rule for every format. */
+/* Conversion of samples of other depths to 8 bits, the same for every format. */
 
-/* Over white, in 8 bits, rounded to nearest: (c a + 255 (255 - a)) / 255. */
+/* Composes a value over white in 8 bits, rounded to nearest: (c a + 255 (255 - a)) / 255. */
 static inline uint8_t over_white(uint32_t value, uint32_t alpha)
 {
     return (uint8_t)((value * alpha + 255 * (255 - alpha) + 127) / 255);
 }
 
-/* low..high to 0..255, rounded to nearest; what is outside is clipped. low < high < 2^16. */
+/* Maps low..high to 0..255, rounded to nearest and clipped. low < high < 2^16. */
 static inline uint8_t sample_scaled(uint32_t value, uint32_t low, uint32_t high)
 {
     if (value <= low || value >= high)
@@ -250,27 +254,28 @@ struct tiff_file {
     uint32_t block_width, block_height; /* pixels of a tile, or of a strip (the last one may have fewer rows) */
 };
 
-/* Opens a page of a file in memory, which is not copied: *self must not move until tiff_close, which ends it whatever
- * comes back. CLV_ERR_DATA, naming what: no such page, no size, sizes over the (resolved) limits, a strip or tile that
- * is missing, that the file ends before, or that has too few bytes for its pixels, whatever its compression makes of
- * them. Looks at tags alone: O(strips or tiles). */
+/* Opens a page of a file in memory. The bytes are not copied, and *self must not move before tiff_close, which releases
+ * it after a failure as well. CLV_ERR_DATA if the page or its size is missing, if the size is above the (resolved)
+ * limits, or if a strip or tile is missing, lies beyond the end of the file or has too few bytes for its pixels, by any
+ * compression; the message has the cause. Reads tags alone: O(strips or tiles). */
 enum clv_status tiff_open(struct tiff_file *self, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
 void tiff_close(struct tiff_file *self);
 
-/* Decodes the strip or tile with the pixel (x, y) of a plane (0 where samples stand side by side): `wanted` bytes of
- * it. CLV_ERR_DATA if it is damaged: whatever its decoder warns of is an error. */
+/* Decodes `wanted` bytes of the strip or tile that holds pixel (x, y) of a plane; plane 0 if samples are interleaved.
+ * CLV_ERR_DATA if it is damaged; warnings of its decoder count as damage. */
 enum clv_status tiff_read_block(void *block, size_t wanted, struct tiff_file *self, uint32_t x, uint32_t y,
                                 uint16_t plane, struct clv_error *err) CLV_CHECK;
 
-/* Decodes all of it to raster[height][width] as libtiff shows it, the last row first: TIFFGetR and so on, colours
- * multiplied by alpha. CLV_ERR_DATA if it is damaged, or of a kind that libtiff does not show. */
+/* Decodes the whole page to raster[height][width] in libtiff's own form: the last row first, colours multiplied by
+ * alpha, to be read by TIFFGetR and so on. CLV_ERR_DATA if the page is damaged or libtiff cannot convert its kind. */
 enum clv_status tiff_read_colours(uint32_t *raster, struct tiff_file *self, struct clv_error *err) CLV_CHECK;
 
-/* CLV_ERR_DATA with libtiff's first words, one line whatever the file put into them: a damaged file, or one of a kind
- * that libtiff does not know. */
+/* Fails with CLV_ERR_DATA and libtiff's first message, on one line whatever text of the file is in it. For damaged
+ * files and kinds that libtiff does not know. */
 enum clv_status tiff_corrupt(struct tiff_file *self, struct clv_error *err);
 
-/* CLV_ERR_DATA for a file that may be whole: names what its samples are, and what is read. */
+/* Fails with CLV_ERR_DATA for a file that may be intact. The message has the kind of its samples and the kinds that are
+ * read. */
 enum clv_status tiff_unsupported(const struct tiff_file *self, struct clv_error *err);
 
 /* The axes of a TIFF's pages (stack_axes.c). A plane is a directory, or, in ImageJ's files of one directory, what
@@ -292,18 +297,19 @@ struct stack_description {
     uint32_t n_samples;
 };
 
-/* The order of axes for all files whose number of planes it fits, the slowest first, with sizes where files do not say
- * them ("TZC", "T6C2"); "": as files say. CLV_ERR_USAGE for other letters. To be called before images are read. */
+/* Sets the order of axes, the slowest first, for all files whose number of planes it fits; with sizes if the files lack
+ * them ("TZC", "T6C2"). "" leaves the order to the files. CLV_ERR_USAGE for other letters. Call it before images are
+ * read. */
 enum clv_status stack_axes_choose(const char *axes, struct clv_error *err) CLV_CHECK;
 bool stack_axes_are_chosen(void);
 
-/* Continues a hash over the order that is chosen; the same hash if none is. */
+/* Adds the chosen order to a hash; returns the hash unchanged if none was chosen. */
 uint64_t stack_axes_hash(uint64_t hash);
 
-/* *axes of n_planes planes; it keeps pointers into the text. */
+/* Finds the axes of n_planes planes; *axes keeps pointers into the text. */
 void stack_axes_find(struct stack_axes *axes, uint32_t n_planes, const struct stack_description *text);
 
-/* How many planes ImageJ's description says there are, 1 without one. */
+/* The number of planes in ImageJ's description, 1 without one. */
 uint32_t stack_axes_n_planes(const struct stack_description *text);
 
 /* The plane, from 0, of a page and channel, from 0. Pages are in the order of time, those of one time in that of z. */
@@ -314,28 +320,30 @@ uint32_t stack_axes_plane(const struct stack_axes *axes, uint32_t page, uint32_t
 /* "6 time points of 2 channels, as ImageJ describes them" */
 void stack_axes_name(char *name, size_t size, const struct stack_axes *axes);
 
-/* Where the pages of a TIFF are. libtiff would walk to a page anew for each one, and remembers all on its way. */
+/* Positions of the pages of a TIFF. libtiff would walk the whole chain for each page, and remember all directories on
+ * the way. */
 
 /* Finds the axes of the file's pages. Directories marked as reduced copies or as masks do not count. The chain of
- * directories ends where one points back to an earlier one, or, after the first, outside of the file; behind a later
- * one such a pointer counts as one more, which is refused when it is asked for. CLV_ERR_DATA: not a TIFF, no image in
- * it, more than 65,535 directories. TIFF 6.0, section 2; BigTIFF. */
+ * directories ends at a pointer back to an earlier one, or at a pointer out of the file in the first. In a later
+ * directory a pointer out of the file counts as one more page, which is refused when it is read. CLV_ERR_DATA: not a
+ * TIFF, no image in it, more than 65,535 directories. TIFF 6.0, section 2; BigTIFF. */
 enum clv_status tiff_find_axes(struct stack_axes *axes, const uint8_t *bytes, size_t size,
                                struct clv_error *err) CLV_CHECK;
 
 /* Finds the axes of a file: AXES_OF_PAGES and one plane if it is not a TIFF or cannot be opened. Drops the TiffData. */
 void image_find_axes(struct stack_axes *axes, const char *path);
 
-/* Parts of images at another size. */
+/* Parts and bands of images, also of resized ones. */
 
 /* A part of an image that need not be in memory, and that image's size. */
 struct image_part {
     int32_t left, top, width, height, whole_width, whole_height;
 };
 
-/* A band of full rows of an image that is not in memory as a whole: its rows top .. top + n_rows - 1. The arrays begin
- * `above` rows before the band and end `below` rows after it. A function that computes a pixel from its neighbours names
- * the halo, the rows that it needs on both sides. Where the image ends there are fewer, which is right. */
+/* A band of full rows of an image that is not in memory as a whole: its rows top .. top + n_rows - 1. The arrays
+ * begin `above` rows before the band and end `below` rows after it. A function that computes a pixel from its
+ * neighbours names the halo, the rows that it needs on both sides. Where the image ends there are fewer, which is
+ * right. */
 struct image_band {
     int32_t width, height; /* of the image */
     int32_t top, n_rows, above, below;
@@ -346,16 +354,16 @@ struct image_band {
     int32_t n_samples;
 };
 
-/* All of an image as one band. */
+/* Returns the whole image as one band. */
 struct image_band image_band_of(const struct clv_image *image, const uint8_t *labels);
 
-/* Pixels before the band's first one in the arrays. */
+/* The number of pixels in the arrays before the first pixel of the band. */
 static inline size_t image_band_start(const struct image_band *band)
 {
     return (size_t)band->above * (size_t)band->width;
 }
 
-/* Row y of the image, which the arrays have, in pixels from their beginning. */
+/* Index of the first pixel of the image's row y in the arrays, which must have that row. */
 static inline size_t image_band_row(const struct image_band *band, int32_t y)
 {
     return (size_t)(y - band->top + band->above) * (size_t)band->width;
@@ -367,28 +375,30 @@ void overlay_band(uint8_t *pixels, const struct image_band *band, const uint8_t 
                   int32_t outline_px, int void_label);
 int32_t overlay_halo(int32_t outline_px);
 
-/* A side at a fixed scale, pixels a working pixel. */
+/* Returns the length of a side in working pixels, at least 1; `scale` is a number of pixels per working pixel. */
 int32_t scaled_size(int32_t size, float scale);
 
-/* Which part of a source of that size a part of its shrunken copy (clv_image_resize, no side larger) is made of. */
+/* Returns the part of a source of that size which a part of its shrunken copy (clv_image_resize, no side larger) is
+ * computed from. */
 struct image_part resize_source(const struct image_part *wanted, int32_t width, int32_t height);
 
-/* That part, from pixels `source` of (at least) the part `from` of the source: the very pixels of the whole copy. */
+/* Computes the wanted part of the copy from `source`, the pixels of the source's part `from`, which must hold the part
+ * that resize_source returns. The result equals that part of the whole copy. */
 enum clv_status image_resize_part(struct clv_image *target, const struct image_part *wanted,
                                   const struct clv_image *source, const struct image_part *from,
                                   struct clv_error *err) CLV_CHECK;
 
-/* The next rows of a shrunken copy (clv_image_resize, no side larger), as far as the band has the pixels that they are made
- * of: target->pixels[*n_rows ..], the very pixels of the whole copy. Bands come in order, with a halo of
+/* Computes the next rows of a shrunken copy (clv_image_resize, no side larger), as far as the band has their source
+ * pixels, to target->pixels[*n_rows ..]. They equal those rows of the whole copy. Bands come in order, with a halo of
  * image_shrink_halo rows; after the last one *n_rows is target->height. */
 enum clv_status image_shrink_band(struct clv_image *target, int32_t *n_rows, const struct image_band *band,
                                   struct clv_error *err) CLV_CHECK;
 int32_t image_shrink_halo(int32_t height, int32_t target_height);
 
-/* Rows of target[target_height][target_width] that clv_labels_resize takes from rows of the band. */
+/* Fills those rows of target[target_height][target_width] that clv_labels_resize takes from rows of the band. */
 void labels_shrink_band(uint8_t *target, int32_t target_width, int32_t target_height, const struct image_band *band);
 
-/* A mask that is written. */
+/* A mask that is to be written. */
 struct label_image {
     int32_t width, height;
     const uint8_t *labels;       /* [height][width] */
@@ -396,13 +406,13 @@ struct label_image {
     int palette_size;            /* 0..256 */
 };
 
-/* Encodes the file of clv_png_write_labels in memory: *bytes is to be freed with clv_free. */
+/* Encodes the file of clv_png_write_labels in memory. Free *bytes with clv_free. */
 enum clv_status png_encode_labels(uint8_t **bytes, size_t *size, const struct label_image *image,
                                   struct clv_error *err) CLV_CHECK;
 
-/* A PNG of labels that is written row after row, all or nothing: the bytes of clv_png_write_labels. `image` has the size
- * and the palette, its labels are not looked at. png_rows_commit ends it whatever comes back, png_rows_close without a
- * file. A label without a colour is CLV_ERR_USAGE. */
+/* A PNG of labels that is written row after row, all or nothing: the bytes of clv_png_write_labels. `image` gives the
+ * size and the palette; its labels are ignored. png_rows_commit completes the file and releases the writer, also after
+ * a failure; png_rows_close releases it and leaves no file. CLV_ERR_USAGE for a label without a colour. */
 struct png_rows;
 enum clv_status png_rows_open(struct png_rows **rows, const char *path, const struct label_image *image,
                               struct clv_error *err) CLV_CHECK;

@@ -89,7 +89,7 @@ enum clv_status integer_image_write_tiff(const char *path, const struct integer_
     const uint32_t entries[][3] = {{256, LONG, width},                                        /* tag, type, value */
                                    {257, LONG, height}, {258, SHORT, 32},    {259, SHORT, 1}, /* not compressed */
                                    {262, SHORT, 1},                                           /* 0 is black */
-                                   {273, LONG, 0}, /* where the strip is: below */
+                                   {273, LONG, 0}, /* offset of the strip, set below */
                                    {277, SHORT, 1},     {278, LONG, height}, {279, LONG, (uint32_t)(n * 4)},
                                    {339, SHORT, 1}}; /* unsigned */
     const uint32_t n_entries = sizeof entries / sizeof *entries, begin = HEADER + 2 + n_entries * ENTRY + 4;

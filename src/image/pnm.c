@@ -11,7 +11,7 @@ struct pnm {
     const uint8_t *bytes;
     size_t size, at;
     int32_t width, height;
-    uint32_t largest; /* value of a sample */
+    uint32_t largest; /* largest value of a sample */
     int n_channels;   /* 1 or 3 */
     bool is_bits, is_plain;
 };
@@ -21,7 +21,7 @@ static enum clv_status corrupt(const char *what, struct clv_error *err)
     return fail(err, CLV_ERR_DATA, "corrupt PNM: %s", what);
 }
 
-/* Up to the next thing that is neither space nor comment. */
+/* Skips spaces and comments. */
 static void skip_space(struct pnm *self)
 {
     while (self->at < self->size && (isspace(self->bytes[self->at]) || self->bytes[self->at] == '#')) {
@@ -61,7 +61,7 @@ static enum clv_status read_header(struct pnm *self, const struct clv_image_limi
         return corrupt("its largest value is not 1 to 65535", err);
     if (self->at >= self->size || !isspace(self->bytes[self->at]))
         return corrupt("truncated file", err);
-    self->at++; /* just one, then the samples */
+    self->at++; /* exactly one separator, then the samples */
     return size_take(&self->width, &self->height, width, height, limits, err);
 }
 
@@ -78,7 +78,7 @@ static size_t row_samples(const struct pnm *self)
     return (size_t)self->width * (size_t)self->n_channels;
 }
 
-/* Whether enough follows for all samples: refused before memory is taken for them. */
+/* Refuses a file that is too short for all samples, before memory is allocated for them. */
 static enum clv_status check_length(const struct pnm *self, struct clv_error *err)
 {
     size_t row = row_samples(self), rows = (size_t)self->height, left = self->size - self->at;
@@ -122,7 +122,7 @@ static enum clv_status raw_row(uint16_t *samples, struct pnm *self, struct clv_e
     return CLV_OK;
 }
 
-/* The next row, bits as light: 1 is white. */
+/* Reads the next row. Bits become brightness: 1 is white. */
 static enum clv_status read_row(uint16_t *samples, struct pnm *self, struct clv_error *err)
 {
     MUST(self->is_plain ? plain_row(samples, self, err) : raw_row(samples, self, err));

@@ -1,11 +1,10 @@
 /* Finds out what the pages of a TIFF are: channels of one image, slices of a volume, frames of a film.
  *
- * ImageJ and OME-XML say so in the description of the first directory (tag 270): ImageJ by lines such as `channels=2',
- * its planes in the order channel, slice, frame; OME-XML by attributes of its first Pixels element, such as
- * DimensionOrder="XYCZT" and SizeC="2", and by TiffData elements where planes stand in another order. stack_axes_choose
- * overrules both. Channels become bands of one image; the others are images of their own, the slices of one time after
- * those of the time before. What a description says of another number of planes than there are does not count. Start at
- * stack_axes_find. */
+ * ImageJ and OME-XML describe that in the first directory (tag 270): ImageJ by lines such as `channels=2', its planes
+ * in the order channel, slice, frame; OME-XML by attributes of its first Pixels element, such as DimensionOrder="XYCZT"
+ * and SizeC="2", and by TiffData elements if planes are in another order. stack_axes_choose overrules both. Channels
+ * become bands of one image; slices and frames are images of their own, all slices of one time before those of the
+ * next. A description of another number of planes than the file has is ignored. Start at stack_axes_find. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +20,10 @@ static const char letters[N_AXES + 1] = "CZT";
 static struct {
     int n;
     int axis[N_AXES];      /* the slowest first */
-    uint32_t size[N_AXES]; /* 0: not said */
+    uint32_t size[N_AXES]; /* 0: not given */
 } chosen;
 
-/* A whole number up to `end', which need not be a text's. */
+/* Parses a whole number that ends at `end' or before it; the text need not end with a 0. */
 static uint32_t number_before(const char *text, const char *end)
 {
     uint64_t value = 0;
@@ -69,7 +68,7 @@ uint64_t stack_axes_hash(uint64_t hash)
     return hash;
 }
 
-/* The number after `key' at the beginning of a line; `otherwise' where there is none. */
+/* Returns the number after `key' at the beginning of a line, or `otherwise'. */
 static uint32_t line_value(const char *text, size_t length, const char *key, uint32_t otherwise)
 {
     size_t n = strlen(key);
@@ -82,7 +81,7 @@ static uint32_t line_value(const char *text, size_t length, const char *key, uin
     return otherwise;
 }
 
-/* An element's start tag, up to its end; false: none before `end'. Prefixes of namespaces are passed over. */
+/* Finds the start tag of an element; false if there is none before `end'. Ignores prefixes of namespaces. */
 static bool find_element(const char **begin, const char **close, const char *name, const char *from, const char *end)
 {
     size_t n = strlen(name);
@@ -102,7 +101,7 @@ static bool find_element(const char **begin, const char **close, const char *nam
     return false;
 }
 
-/* An attribute's value, not ended by 0; *length 0: none. */
+/* Returns the value of an attribute, without a final 0; *length is 0 if there is none. */
 static const char *attribute(size_t *length, const char *name, const char *begin, const char *close)
 {
     size_t n = strlen(name);
@@ -123,7 +122,7 @@ static uint32_t number_attribute(const char *name, const char *begin, const char
     return length ? number_before(value, value + length) : otherwise;
 }
 
-/* Sizes and the order of axes, the fastest first. */
+/* The sizes and the order of axes in a description or in --axes, the fastest first. */
 struct said {
     uint32_t size[N_AXES];
     int order[N_AXES];
@@ -140,7 +139,7 @@ static void read_imagej(struct said *said, const char *text, size_t length)
         said->size[SLICE] = n;
 }
 
-/* False: there is no such element, or it says nothing of axes. SizeC counts the samples of a pixel, too. */
+/* Reads OME-XML; false if it has no Pixels element, or that has no axes. SizeC also counts the samples of a pixel. */
 static bool read_ome(struct said *said, const char *text, size_t length, uint32_t n_samples)
 {
     const char *end = text + length, *begin, *close, *more, *ignored;
@@ -161,7 +160,8 @@ static bool read_ome(struct said *said, const char *text, size_t length, uint32_
     }
     if (n_samples > 1 && said->size[CHANNEL] % n_samples == 0)
         said->size[CHANNEL] /= n_samples;
-    if (find_element(&more, &ignored, "Pixels", close, end)) /* of another image: its planes are not this one's */
+    if (find_element(&more, &ignored, "Pixels", close,
+                     end)) /* the planes of another image, which do not belong to this one */
         end = more;
     if (find_element(&more, &ignored, "TiffData", close, end) &&
         find_element(&more, &ignored, "TiffData", ignored, end)) {
@@ -171,7 +171,8 @@ static bool read_ome(struct said *said, const char *text, size_t length, uint32_
     return true;
 }
 
-/* Sizes that --axes leaves open are those of the description, or what is left for one. */
+/* Reads --axes. Sizes that it leaves open are those of the description; a single one can also follow from the number of
+ * planes. */
 static bool read_chosen(struct said *said, uint32_t n_planes, const struct said *described)
 {
     uint64_t product = 1;
@@ -255,7 +256,7 @@ void stack_axes_find(struct stack_axes *axes, uint32_t n_planes, const struct st
     axes->planes_end = said.planes_end;
 }
 
-/* Where OME's TiffData say that a plane is: IFD counts directories from 0, the others are the plane's place. */
+/* Finds a plane by OME's TiffData: IFD counts directories from 0, the other attributes are the plane's position. */
 static bool find_plane(uint32_t *plane, const struct stack_axes *axes, const uint32_t at[N_AXES])
 {
     const char *begin, *close = axes->planes;

@@ -1,7 +1,5 @@
-/* Images of TIFF files.
- *
- * Colours come by libtiff's own conversion to RGBA. CIELab, 16-bit grey (scaled by a range) and label values are read
- * as they are stored, a strip or tile at a time. */
+/* Reads images from TIFF files. Colours are converted by libtiff to RGBA. CIELab, 16-bit grey
+ * (scaled by a range) and label values are read as they are stored, a strip or tile at a time. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +11,7 @@ static enum clv_status tiff_size(struct image_head *head, const struct image_byt
 {
     OWNED(tiff_close) struct tiff_file self = {0};
     struct image_bytes first = *from;
-    first.channel = 1; /* of all channels that there are */
+    first.channel = 1; /* any channel */
     MUST(tiff_open(&self, &first, err));
     *head = (struct image_head){(int32_t)self.width, (int32_t)self.height, self.orientation};
     return CLV_OK;
@@ -27,8 +25,8 @@ static bool is_plain(const struct tiff_file *self)
             self->photometric == PHOTOMETRIC_PALETTE);
 }
 
-/* A block's part of the image, whose first sample goes to *target: rows of `stride` bytes, of samples of 1, 2, 4, 8, 16
- * or 32 bits. */
+/* Unpacks the part of a block that is in the image, to *target on: its rows have `stride` bytes and samples of 1, 2, 4,
+ * 8, 16 or 32 bits. */
 static void unpack_block(uint32_t *target, const struct tiff_file *self, const uint8_t *block, size_t stride,
                          uint32_t width, uint32_t height)
 {
@@ -57,7 +55,7 @@ static uint32_t smaller_side(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* samples[height][width], the darkest 0. */
+/* Reads samples[height][width], the darkest as 0. */
 static enum clv_status read_samples(uint32_t *samples, struct tiff_file *self, struct clv_error *err)
 {
     uint32_t block_width = self->block_width, block_height = self->block_height;
@@ -118,8 +116,9 @@ static bool is_lab(const struct tiff_file *self)
            self->n_samples == 3 && (self->bits == 8 || self->bits == 16);
 }
 
-/* L fills all bits of its sample. a and b are signed, in units of 1/256 where they have 16 bits; ICC's are 128 more,
- * and its L of 16 bits ends at 0xff00. TIFF 6.0, section 23; TIFF Technical Note 4. */
+/* Converts a sample to its value. L uses the whole range of its sample. a and b are signed, with 16 bits in units of
+ * 1/256. In ICC's form a and b are 128 more, and the largest L of 16 bits is 0xff00. TIFF 6.0, section 23; TIFF
+ * Technical Note 4. */
 static double lab_value(const struct tiff_file *self, uint16_t sample, int which)
 {
     bool is_icc = self->photometric == PHOTOMETRIC_ICCLAB;
@@ -140,7 +139,7 @@ static uint16_t lab_sample(const struct tiff_file *self, const uint8_t *row, siz
     return sample;
 }
 
-/* A block's samples of one plane, or of all three side by side, into lab[height][width][3]. */
+/* Reads CIELab block by block, one plane or three interleaved samples at a time, and converts it to pixels. */
 static enum clv_status read_lab(uint8_t *pixels, struct tiff_file *self, struct clv_error *err)
 {
     uint32_t block_width = self->block_width, block_height = self->block_height;
@@ -235,7 +234,7 @@ enum clv_status tiff_decode_integers(int32_t **values, int32_t *width, int32_t *
     uint32_t largest = INT32_MAX;
     if (self.format == SAMPLEFORMAT_INT && self.bits > 0 && self.bits <= 32) {
         self.format = SAMPLEFORMAT_UINT;
-        largest = UINT32_MAX >> (33 - self.bits); /* numbers below 0 are above */
+        largest = UINT32_MAX >> (33 - self.bits); /* negative numbers are above it */
     }
     FAIL_IF(!is_plain(&self) || (self.bits != 8 && self.bits != 16 && self.bits != 32), CLV_ERR_DATA,
             "a TIFF of %d samples of %d bits a pixel; objects are one whole number of 8, 16 or 32", self.n_samples,

@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "cleave/infer.h"
 
-/* Scores in units of the temperature; with larger ones sums of messages could overflow. */
+/* The largest score in units of the temperature; sums of messages of larger ones could overflow. */
 #define LARGEST_SCORE 1e100
 
 static enum clv_status check_edges(const struct clv_field *field, struct clv_error *err)
@@ -26,8 +26,8 @@ static enum clv_status check_edges(const struct clv_field *field, struct clv_err
     return CLV_OK;
 }
 
-/* Whether all are so small that no field has enough of them to add up to infinity; by vectors: x - x is 0 of finite x,
- * else NaN. */
+/* Whether all values are so small that no field has enough of them to add up to infinity. Works by vectors: x - x is 0
+ * for a finite x, else NaN. */
 static int all_small(const double *value, size_t n)
 {
     double sum[4] = {0};

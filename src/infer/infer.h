@@ -53,7 +53,7 @@ bool field_is_supermodular(const struct clv_field *field);
 
 /* Sums of exponentials, whose logarithms are what is kept. */
 
-/* Both take n >= 1 values. */
+/* Largest value, and log sum exp, of n >= 1 values. */
 double maximum(const double *value, size_t n);
 double log_sum_exp(const double *value, size_t n);
 

@@ -1,5 +1,5 @@
-/* Rasters as training images: joins files that hold bands of one image, learns how bands are shown as colours, and
- * gives the bands to the recipe as a map of the images. Start at band_images_learn. */
+/* Prepares rasters as training images: joins files that hold bands of one image, learns how to show bands as colours,
+ * and gives the bands to the recipe as a map of the images. Start at band_images_learn. */
 #include "intake/intake.h"
 
 #include <stdio.h>
@@ -82,11 +82,11 @@ enum clv_status band_images_learn(struct clv_recipe *recipe, struct clv_set *set
     recipe->bands.scale = recipe->scale;
     if (has_map)
         MUST(band_images_give(set, recipe, err));
-    report_message(progress, CLV_NOTE, "images of %s: colours are %s%s",
-                   n_of((size_t)recipe->bands.n_bands, "band", "bands").text,
-                   recipe->bands.n_bands == 1        ? "grey"
-                   : recipe->bands.weight[0][1] == 0 ? "the first three" /* red has nothing of green */
-                                                     : "their principal components",
-                   has_map ? ", values are the map " BANDS_MAP : "");
+    report_message(
+        progress, CLV_NOTE, "images of %s: colours are %s%s", n_of((size_t)recipe->bands.n_bands, "band", "bands").text,
+        recipe->bands.n_bands == 1        ? "grey"
+        : recipe->bands.weight[0][1] == 0 ? "the first three" /* the red channel has weight 0 for the second band */
+                                          : "their principal components",
+        has_map ? ", values are the map " BANDS_MAP : "");
     return CLV_OK;
 }

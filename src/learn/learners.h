@@ -1,10 +1,10 @@
-/* Questions to the table of learners, besides the public ones. */
+/* Functions on the table of learners, besides the public ones. */
 #ifndef LEARN_LEARNERS_H
 #define LEARN_LEARNERS_H
 
 #include "cleave/learn.h"
 
-/* The first learner that takes Potts couplings and full tables on any graph. It is used where another learner does not
+/* The first learner that takes Potts couplings and full tables on any graph. It is used if another learner does not
  * support the problem. */
 const struct clv_learner *learner_of_any_graph(void);
 
@@ -13,10 +13,10 @@ const struct clv_learner *learner_of_any_graph(void);
 void training_judge(const struct clv_learner *learner, const struct clv_training *training,
                     const struct clv_training_result *result);
 
-/* CLV_ERR_USAGE for examples that know one label alone, unless weak examples know others. */
+/* CLV_ERR_USAGE if all examples with masks have one and the same label, unless weak examples may have others. */
 enum clv_status training_check_labels(const struct clv_training *training, struct clv_error *err) CLV_CHECK;
 
-/* clv_train for a part of a training's examples, such as folds, which may know one label alone. */
+/* clv_train for a part of a training's examples, such as a fold, which may have only one label. */
 enum clv_status train_part(struct clv_training_result *result, const struct clv_learner *learner,
                            const struct clv_training *training, struct clv_error *err) CLV_CHECK;
 

@@ -1,5 +1,5 @@
-/* Reads a mask of another program, whatever its format, as one code a pixel: a value, a colour, or transparent. Start
- * at foreign_mask_read. */
+/* Reads a mask of another program in any format, as one code per pixel: a value, a colour, or transparent. Start at
+ * foreign_mask_read. */
 #include <string.h>
 
 #include "base/base.h"
@@ -18,7 +18,7 @@ static uint32_t colour_code(const uint8_t *rgb)
     return CODE_COLOUR | (uint32_t)rgb[0] << 16 | (uint32_t)rgb[1] << 8 | rgb[2];
 }
 
-/* pixels[height][width][channels]: colours, or values where all are grey; the fourth channel is alpha. */
+/* Takes pixels[height][width][channels] as colours, or as values if all are grey; the fourth channel is alpha. */
 static enum clv_status take_colours(struct foreign_mask *mask, const uint8_t *pixels, size_t n, size_t channels,
                                     struct clv_error *err)
 {
@@ -59,7 +59,7 @@ static enum clv_status take_wide(struct foreign_mask *mask, const struct file_ma
     mask->height = wide.height;
     if (rgba)
         return take_colours(mask, rgba, n, 4, err);
-    bool are_levels = true; /* 257 times one of 8 bits */
+    bool are_levels = true; /* all values are 257 times a value of 8 bits */
     mask->codes = array_alloc(n, sizeof *mask->codes);
     NEED(mask->codes);
     for (size_t p = 0; p < n; p++)
@@ -87,7 +87,7 @@ static enum clv_status take_numbers(struct foreign_mask *mask, const char *path,
     return CLV_OK;
 }
 
-/* Values of 8 bits with a palette, or without. */
+/* Reads values of 8 bits with a palette, or without. */
 static enum clv_status take_indexed(struct foreign_mask *mask, const char *path, const struct clv_image_limits *limits,
                                     struct clv_error *err)
 {
@@ -101,7 +101,7 @@ static enum clv_status take_indexed(struct foreign_mask *mask, const char *path,
     return take_colours(mask, image.values, (size_t)image.width * (size_t)image.height, 1, err);
 }
 
-/* A WebP that keeps values. */
+/* Whether a file is a lossless WebP, which keeps values. */
 static bool is_lossless_webp(const uint8_t *bytes, size_t size)
 {
     return size >= 16 && memcmp(bytes + 12, "VP8L", 4) == 0;
@@ -157,7 +157,7 @@ void foreign_mask_show(struct foreign_mask *mask)
 
 enum clv_status foreign_mask_orient(struct foreign_mask *mask, int orientation, struct clv_error *err)
 {
-    /* as an image of four channels, the bytes of a code */
+    /* turned as an image of four channels, the bytes of a code */
     OWNED(clv_image_release) struct clv_image image = {.width = mask->width, .height = mask->height, .channels = 4};
     image.pixels = (uint8_t *)mask->codes;
     mask->codes = NULL;

@@ -1,7 +1,7 @@
-/* Finds the photo of a mask by their names. Names are cut into tokens (at separators, in a second pass at digits,
- * too); a token that all masks have, or that programs put into names of masks, and no photo has, does not count, and
- * the other way round: 104_sat.jpg goes with 104_mask.png, and aachen_7_leftImg8bit with aachen_7_gtFine_labelIds.
- * Names that fit several are left, and named. Start at masks_pair. */
+/* Finds the photo of a mask by their names. Names are cut into tokens (at separators, in a second pass also at digits).
+ * A token does not count if no photo has it and all masks have it, or programs put it into names of masks; nor does one
+ * that all photos and no mask have. So 104_sat.jpg goes with 104_mask.png, and aachen_7_leftImg8bit with
+ * aachen_7_gtFine_labelIds. Names that fit several are not paired, and are reported. Start at masks_pair. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 enum { OF_MASKS, OF_IMAGES };
 
-/* A word of a name, in how many names of either list. */
+/* A word of names, and the number of names in either list that have it. */
 struct token {
     uint64_t hash;
     size_t n[2];
@@ -68,7 +68,7 @@ static uint64_t next_token(const char *name, size_t length, size_t *at, bool cut
     return end > first ? hash_word(name + first, end - first) : 0;
 }
 
-/* The file's name without its extension. */
+/* The name of a file without its extension. */
 static const char *stem_of(size_t *length, const char *path)
 {
     const char *name = path_name(path), *page = strrchr(name, '#');
@@ -188,7 +188,7 @@ static void join(struct pairing_state *self, size_t mask, size_t image)
     self->is_taken[OF_MASKS][mask] = self->is_taken[OF_IMAGES][image] = true;
 }
 
-/* A mask that is called by the whole name of its photo: a.jpg.png. */
+/* Pairs masks that are named by the whole name of their photo: a.jpg.png. */
 static void pair_whole_names(struct pairing_state *self)
 {
     size_t n = 0;
@@ -207,7 +207,8 @@ static void pair_whole_names(struct pairing_state *self)
             join(self, self->keys[k].index, self->keys[k + 1].index);
 }
 
-/* Pairs what is left, where one mask and one photo have a key. With `faults`, names of others that share one. */
+/* Pairs the remaining files if one mask and one photo have a key. With `faults`, reports names of others that share a
+ * key. */
 static enum clv_status pair_by(struct pairing_state *self, struct path_list *faults, const struct way *way,
                                struct clv_error *err)
 {
@@ -266,7 +267,7 @@ enum clv_status masks_pair(size_t *mask_of, struct path_list *faults, const stru
     return CLV_OK;
 }
 
-/* How many colours a file has, coarsely: a mask, even a blurred one, has few. */
+/* A coarse measure of the number of colours in a file. A mask, even a blurred one, has few. */
 static int roughness(const char *folder, const char *below, const struct clv_image_limits *limits)
 {
     OWNED(foreign_mask_release) struct foreign_mask mask = {0};
@@ -332,7 +333,7 @@ static bool has_mask_word(const char *path)
 
 enum { BY_FOLDER, BY_EXTENSION, BY_WORD };
 
-/* Whether a file is of the second kind, which `other` shows; kinds are two. */
+/* Whether a file is of the second of two kinds; *other is the first one found of that kind. */
 static bool is_second(bool *is_third, const char *path, const char *first, const char **other, int way)
 {
     size_t length, length_first, length_other;

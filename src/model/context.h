@@ -1,24 +1,22 @@
-/* Features of a second stage besides an image's own: the marginals of a first stage at and around each node
+/* Features that a second stage has besides those of the image: the marginals of a first stage at and around each node
  * (auto-context, Tu & Bai 2010; stacked hierarchical labelling, Munoz, Bagnell & Hebert 2010).
  *
- * A channel is a label, or of two labels label 1 alone, whose probability p is written as 2 p - 1. Of each channel a
- * node has its own value (and soft bins of its log-odds), means over its neighbours in the graph once, twice and four
- * times, means over the sectors of rings around it, and the mean of the image. Of two labels it has its centroid in
- * the foreground's own coordinates, too. Means of sectors and these coordinates need the nodes' centroids; without
- * them they stay 0. */
+ * A channel is a label; with two labels label 1 is the only channel, and its probability p is written as 2 p - 1. For
+ * each channel a node has its own value (and soft bins of its log-odds), the means after averaging over neighbours in
+ * the graph once, twice and four times, the means over the sectors of rings around it, and the mean over the image.
+ * With two labels it also has its centroid in coordinates of the foreground. Means over sectors and these coordinates
+ * need centroids; without them they stay 0. */
 #ifndef MODEL_CONTEXT_H
 #define MODEL_CONTEXT_H
 
 #include "cleave/problem.h"
 #include "cleave/status.h"
 
-/* Means of what nodes say over the sectors of rings around a point. */
+/* Means of the values of nodes over the sectors of rings around a node. */
 
 enum { AROUND_SECTORS = 8, AROUND_RINGS = 3, AROUND_SIZE = AROUND_SECTORS * AROUND_RINGS };
 
-void around_name(char *name, size_t size, int32_t index);
-
-/* Nodes pooled in the cells of a grid, so that many of them cost no more. */
+/* Nodes pooled in the cells of a grid, so that the time does not grow with their square. */
 struct around {
     int32_t n_channels, n_cells;
     int32_t *cell;          /* [n_nodes] */
@@ -26,24 +24,25 @@ struct around {
     float *sum;             /* [n_cells][n_channels] */
     const float *centroid;  /* [n_nodes][2], a view */
     double *weight, *total; /* [AROUND_SIZE], [AROUND_SIZE][n_channels], scratch */
-    float *means;           /* [AROUND_SIZE][n_channels] of the node filled last; 0 where nothing is */
+    float *means;           /* [AROUND_SIZE][n_channels] of the node filled last; 0 in sectors without nodes */
 };
 void around_release(struct around *self);
 enum clv_status around_init(struct around *self, const float *value, int32_t n_channels, const float *centroid,
                             int32_t n_nodes, struct clv_error *err) CLV_CHECK;
 
-/* O(cells x channels). The node's own cell does not count. */
+/* Computes the means around a node, without the nodes in its own cell. O(cells x channels). */
 void around_fill(struct around *self, size_t node);
 
 int32_t context_size(int32_t n_labels);
 void context_name(char *name, size_t size, int32_t n_labels, int32_t index);
 
-/* Features of edges: how alike the ends' marginals are, alone and times the edge's second feature. They are for
+/* Features of edges: the similarity of the ends' marginals, alone and times the edge's second feature. They are for
  * couplings; problems that have no edge features get none. */
 int32_t context_edge_size(int32_t n_edge_features, enum clv_pairwise form);
 const char *context_edge_name(int32_t index);
 
-/* A problem with these features behind its own; what it does not own are views of the one that it was made from. */
+/* A problem with these features after its own. The arrays that it does not own belong to the problem that it was made
+ * from. */
 struct context {
     struct clv_problem problem;
     int64_t *row;
@@ -62,8 +61,8 @@ enum clv_status context_init(struct context *self, const struct clv_problem *pro
 /* evidence[2][n_labels]: each label's mean marginal over the nodes, and its largest one. O(n_nodes n_labels). */
 void evidence_measure(double *evidence, const double *marginals, int32_t n_nodes, int32_t n_labels);
 
-/* The log-odds of a label's presence are linear in row[evidence_size]: 1, the log-odds of the label's mean and of
- * its largest marginal, and the roots of all labels' means, which say with what else it occurs. */
+/* The log-odds of a label's presence are linear in row[evidence_size]: 1, the log-odds of the label's mean and of its
+ * largest marginal, and the square roots of all labels' means, which tell which labels occur together. */
 int32_t evidence_size(int32_t n_labels);
 void evidence_row(double *row, const double *evidence, int32_t n_labels, int32_t label);
 

@@ -1,5 +1,5 @@
-/* Chooses the labels whose expected error is least, from labellings that are drawn from the model by perturb-and-MAP
- * (Papandreou & Yuille 2011). Start at clv_model_decide. */
+/* Chooses the labels of least expected error, from labellings sampled from the model by perturb-and-MAP (Papandreou &
+ * Yuille 2011). Start at clv_model_decide. */
 #include <math.h>
 #include <stdbool.h>
 
@@ -17,11 +17,11 @@ enum { DRAWS_AT_ONCE = 16 };
  *
  *     gain_i(b) = E [z_i = b] / (K' V_b).
  *
- * With two labels whose areas hardly vary that is foreground where q_i / V_1 > (1 - q_i) / V_0, or q_i > V_1 / V: the
+ * With two labels whose areas hardly vary, a node is foreground if q_i / V_1 > (1 - q_i) / V_0, or q_i > V_1 / V: the
  * threshold of the marginal is not 1/2 but the foreground's expected share of the image.
  *
  * A learner that weighs every pixel of label b by 1 / (2 V_b) in training has this factor in its marginals already:
- * they are those of a world in which foreground and background are equally large, gain_i(b) = E [z_i = b], and the
+ * they are those of images in which foreground and background are equally large, so gain_i(b) = E [z_i = b], and the
  * threshold is 1/2. */
 static enum clv_status add_gains(double *gain, const struct clv_field *field, const float *area, const int32_t *z,
                                  struct clv_error *err)
@@ -70,7 +70,7 @@ enum clv_status model_field_decide(int32_t *y, struct clv_field *field, const fl
     if (!options->is_balanced)
         NEED(z = array_alloc(n, DRAWS_AT_ONCE * sizeof *z));
     model_scale_scores(field, options->scale);
-    struct marginals_found found = {.marginals = gain}; /* of a balanced model gains are marginals */
+    struct marginals_found found = {.marginals = gain}; /* the gains of a balanced model are marginals */
     if (options->is_balanced)
         MUST(field_marginals(oracle, &found, field,
                              &(struct marginals_options){CLV_MARGINALS_SAMPLED, options->seed, options->n_samples},

@@ -1,5 +1,5 @@
-/* Computes what a labelling pays for each label that occurs in it (label costs, Delong et al. 2012), from a first
- * stage's marginals. Start at label_costs_of. */
+/* Computes label costs (Delong et al. 2012) from a first stage's marginals: a labelling pays the cost of each label
+ * that occurs in it. Start at label_costs_of. */
 #include "model/model.h"
 
 #include <math.h>
@@ -9,9 +9,9 @@
 #include "data/data.h"
 #include "model/context.h"
 
-/* A label costs nothing if its log-odds are OFFSET or more. Its cost grows until they are MOST less, and not further,
- * as evidence is sometimes sure and wrong. Chosen with the price by 3-fold cross-validation among MSRC-21's training
- * images. */
+/* A label costs nothing if its log-odds are OFFSET or more. Below that the cost grows with their distance from OFFSET,
+ * up to MOST, since strong evidence is sometimes wrong. Chosen with the price by 3-fold cross-validation among
+ * MSRC-21's training images. */
 static const double OFFSET = 1, MOST = 3;
 
 enum clv_status label_costs_attach(struct clv_model *model, const double *w, double price, struct clv_error *err)

@@ -1,6 +1,7 @@
-/* The part of a model that finds objects, as tensors that it carries: objects.shrink f32 [1], of the network of pixels
- * and of that with context objects.standard, objects.standard2 f32 [2][d], objects.network, objects.network2 f32
- * [copies][weights], and, where objects touched, objects.border f64 [columns of edge_problem.c]. */
+/* Reads the part of a model that finds objects from the tensors that it carries: objects.shrink f32 [1];
+ * objects.standard f32 [2][d] and objects.network f32 [copies][weights] of the pixel network, objects.standard2 and
+ * objects.network2 of the one with context; and, if training objects touched, objects.border f64 [columns of
+ * edge_problem.c]. */
 #ifndef MODEL_OBJECT_TENSORS_H
 #define MODEL_OBJECT_TENSORS_H
 
@@ -12,7 +13,7 @@
 enum clv_status learned_objects_attach(struct clv_model *model, const struct object_model *objects,
                                        struct clv_error *err) CLV_CHECK;
 
-/* Whether a model has learned of objects. */
+/* Whether a model has learned to find objects. */
 bool learned_objects_are_there(const struct clv_model *model);
 
 /* *objects is a view of the model's tensors, not to be released. CLV_ERR_DATA for tensors that are not as above. */

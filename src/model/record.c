@@ -30,7 +30,7 @@ const char *clv_record_get(const struct clv_record *record, const char *key)
     return entry ? entry->value : NULL;
 }
 
-/* An entry behind the others, whose array has space for it. */
+/* Appends an entry to the array, which has space for it. */
 static enum clv_status append_entry(struct clv_record *record, const char *key, const char *value,
                                     struct clv_error *err)
 {
@@ -82,10 +82,9 @@ enum clv_status record_read(struct clv_record *record, const struct clv_tensors 
     OWNED(json_drop) struct json_value *root = NULL;
     const struct json_value *value;
     MUST(metadata_parse(&root, tensors, "record", path, err));
-    FAIL_IF(!json_get_object(root, &n), CLV_ERR_DATA, "%s: its record is not JSON object", path);
+    FAIL_IF(!json_get_object(root, &n), CLV_ERR_DATA, "%s: its record is not a JSON object", path);
     MUST(reserve_entries(record, n, err));
-    /* A key is there once: JSON with one that is there twice was refused. So nothing is looked for, however many there
-     * are. */
+    /* Each key occurs once, since JSON with a repeated key was refused. So entries are appended without a search. */
     for (const char *key = NULL; (key = json_next_member(&value, root, key));) {
         const char *text;
         FAIL_IF(!json_get_text(value, &text), CLV_ERR_DATA, "%s: \"%.60s\" of its record is not text", path, key);

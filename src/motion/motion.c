@@ -188,13 +188,14 @@ static void try_neighbour(const struct search *self, float match[3], const struc
         match[0] = other[0], match[1] = other[1], match[2] = sum;
 }
 
-/* Returns where the k-th patch */
-static int32_t place_of(int32_t k)
+/* The first column, or row, of the k-th patch. */
+static int32_t start_of(int32_t k)
 {
     return k * STEP - STEP / 2;
 }
 
-/* All patches, with neighbours that are done already: first those left and above, then those right and below. */
+/* Searches for all patches, also at the displacements of neighbours that are done: first those left and above, then
+ * those right and below. */
 static void search_all(const struct search *self)
 {
     struct fill_state patch;
@@ -202,7 +203,7 @@ static void search_all(const struct search *self)
     for (int32_t pass = 0; pass < 2; pass++)
         for (int32_t i = 0; i < n; i++) {
             int32_t p = pass ? n - 1 - i : i, column = p % self->columns, row = p / self->columns;
-            int32_t left = place_of(column), top = place_of(row);
+            int32_t left = start_of(column), top = start_of(row);
             int32_t side = pass ? column + 1 < self->columns : column > 0,
                     upper = pass ? row + 1 < self->rows : row > 0;
             int32_t one = pass ? 1 : -1;
@@ -230,8 +231,8 @@ static void densify(float *flow, float *weights, const struct search *self)
     float difference[AREA];
     for (int32_t p = 0; p < self->columns * self->rows; p++) {
         const float *match = self->match + (size_t)p * 3;
-        int32_t left = place_of(p % self->columns);
-        int32_t top = place_of(p / self->columns);
+        int32_t left = start_of(p % self->columns);
+        int32_t top = start_of(p / self->columns);
         patch_take(&patch, self->from, self->width, self->height, left, top);
         patch_compare(difference, &patch, self, (float)left + match[0], (float)top + match[1]);
         for (int32_t i = 0; i < AREA; i++) {
@@ -256,15 +257,15 @@ static void start(const struct search *self, const float *coarser, int32_t width
 {
     for (int32_t p = 0; p < self->columns * self->rows; p++) {
         float *match = self->match + (size_t)p * 3;
-        int32_t x = place_of(p % self->columns) + SIDE / 2;
-        int32_t y = place_of(p / self->columns) + SIDE / 2;
+        int32_t x = start_of(p % self->columns) + SIDE / 2;
+        int32_t y = start_of(p / self->columns) + SIDE / 2;
         const float *at = coarser + 2 * ((size_t)within(y / 2, height) * (size_t)width + (size_t)within(x / 2, width));
         match[0] = 2 * at[0];
         match[1] = 2 * at[1];
     }
 }
 
-static int32_t n_places(int32_t length)
+static int32_t n_patches_along(int32_t length)
 {
     return (length - 1 + STEP / 2) / STEP + 1;
 }
@@ -273,14 +274,14 @@ enum clv_status motion_estimate(float *flow, const struct motion_pyramid *from, 
                                 struct clv_error *err)
 {
     size_t n = (size_t)from->width[0] * (size_t)from->height[0];
-    size_t n_patches = (size_t)n_places(from->width[0]) * (size_t)n_places(from->height[0]);
+    size_t n_patches = (size_t)n_patches_along(from->width[0]) * (size_t)n_patches_along(from->height[0]);
     OWNED_ARRAY float *weights = array_alloc(n, sizeof *weights);
     OWNED_ARRAY float *match = array_zalloc(n_patches, 3 * sizeof *match);
     NEED(weights && match);
     for (int32_t k = from->n_levels - 1; k >= 0; k--) {
         struct search search = {from->level[k], to->level[k], from->width[k], from->height[k], 0, 0, match};
-        search.columns = n_places(search.width);
-        search.rows = n_places(search.height);
+        search.columns = n_patches_along(search.width);
+        search.rows = n_patches_along(search.height);
         if (k + 1 < from->n_levels)
             start(&search, flow, from->width[k + 1], from->height[k + 1]);
         search_all(&search);

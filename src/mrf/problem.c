@@ -145,11 +145,11 @@ enum clv_status clv_problem_check(const struct clv_problem *problem, const struc
     return check_truth(problem, layout, err);
 }
 
-/* Scores: from weights to the tables an oracle sees, and the joint feature, which is the same linear map transposed.
+/* Scores, which turn weights into the tables of an oracle, and the joint feature, which is the transposed linear map.
  *
  *     f(y|x;w) = sum_i <W[y_i], x_i> + pairwise = <w, Psi(x, y)>        (problem.h)
  *
- * Both are the learners' inner loops: a superpixel has about 150 non-zero features among thousands. */
+ * Both are inner loops of learners: a superpixel has about 150 non-zero features among thousands. */
 
 typedef double lanes __attribute__((vector_size(32)));
 typedef float narrow_lanes __attribute__((vector_size(16)));
@@ -164,8 +164,8 @@ static inline void add_products(lanes *sum, const double *w, const float *x)
     *sum += weight * __builtin_convertvector(feature, lanes);
 }
 
-/* <w, x> of one sparse row. Four running sums hide the latency of the additions; that their number is fixed keeps the
- * result the same on every machine. */
+/* <w, x> of one sparse row. Four running sums hide the latency of additions. Their number is fixed, so the result is
+ * the same on every machine. */
 static double sparse_dot(const double *restrict w, const int32_t *restrict index, const float *restrict value,
                          int64_t n)
 {
@@ -182,7 +182,7 @@ static double sparse_dot(const double *restrict w, const int32_t *restrict index
     return (s0 + s1) + (s2 + s3);
 }
 
-/* out[0..3] = the same for four rows of W, `stride` apart, which share the reading of x. */
+/* out[0..3] = the same for four rows of W, `stride` apart, so that x is read once. */
 static void sparse_dot_four(double *restrict out, const double *restrict w, size_t stride,
                             const int32_t *restrict index, const float *restrict value, int64_t n)
 {
@@ -233,7 +233,7 @@ struct entries {
     int64_t n;
 };
 
-/* A problem without any has no arrays of them, in which no place may be computed either. */
+/* A problem without features has no arrays of them, in which not even an address may be computed. */
 static struct entries entries_of(const struct clv_problem *problem, int32_t node)
 {
     int64_t begin = problem->row[node], n = problem->row[node + 1] - begin;
@@ -254,7 +254,7 @@ static bool are_four_runs(const struct clv_problem *problem, int32_t i)
     return true;
 }
 
-/* The scores of one row of W: two labels. */
+/* Computes the scores for two labels, by the only row of W. */
 static void scores_of_row(double *unary, const struct clv_problem *problem, const double *w)
 {
     for (int32_t i = 0, done; i < problem->n_nodes; i += done) {
@@ -387,7 +387,7 @@ double clv_field_score(const struct clv_field *field, const int32_t *y)
     return score;
 }
 
-/* The weighted Hamming loss and its way into the unary scores. */
+/* The weighted Hamming loss, and its addition to the unary scores. */
 
 /* Returns the loss of labelling a node `label`: the weight of its pixels whose true label differs. */
 static double node_loss(const float *theta, int32_t n_labels, int32_t label)
@@ -425,7 +425,7 @@ double clv_field_add_loss(struct clv_field *field, const struct clv_problem *pro
             continue;
         }
         double total = node_loss(theta, n_labels, -1), *unary = &field->unary[i * (size_t)n_labels];
-        for (int32_t k = 0; k < n_labels; k++) /* what rounding takes below 0 is not a loss */
+        for (int32_t k = 0; k < n_labels; k++) /* values that rounding made negative are not losses */
             unary[k] += total > (double)theta[k] ? total - (double)theta[k] : 0;
     }
     return constant;

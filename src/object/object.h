@@ -1,5 +1,6 @@
 /* Objects of an image. Read cleave/objects.h first, then object_map.c (maps of them), object_table.c (measures);
- * object_rows.c numbers those of an image that is read by rows, object_windows.c those that are found window by window. */
+ * object_rows.c numbers those of an image that is read by rows, object_windows.c those that are found window by
+ * window. */
 
 /* Objects that touch each other, found by a learned model. Read object_model_find first: filter responses
  * (pixel_bank.c), probabilities of background, rim and core (pixel_net.c), regions and what is between them
@@ -207,7 +208,8 @@ struct object_windows {
     uint8_t *labels;     /* [n_objects] that the caller has found (struct label_votes), or NULL */
 };
 
-/* Same numbers whatever the threads: by first pixels, row after row. Interrupted between windows. */
+/* Numbers follow the first pixels of objects, row by row, with any number of threads. Can be interrupted between
+ * windows. */
 enum clv_status object_windows_find(struct object_windows *self, const struct object_finder *finder,
                                     const struct object_windows_options *options, struct clv_error *err) CLV_CHECK;
 void object_windows_release(struct object_windows *self);
@@ -229,7 +231,8 @@ void label_votes_release(struct label_votes *self);
 void label_votes_add(struct label_votes *self, const int32_t *objects, const uint8_t *labels, size_t n);
 void label_votes_end(uint8_t *labels, const struct label_votes *self);
 
-/* Makes the connected pieces of each object objects of their own, with its label and its probability, which are there. */
+/* Makes the connected pieces of each object objects of their own, with its label and its probability, which are
+ * there. */
 enum clv_status object_map_split(struct clv_object_map *map, struct clv_error *err) CLV_CHECK;
 
 /* Measures of the objects of an image that is read twice, by bands of rows: to the last digit those of
@@ -276,9 +279,9 @@ enum clv_status objects_measure_samples(double *mean, double *deviation, const s
  * differ, as far as 255 can. O(pixels) mostly, 32 times as much at worst. */
 enum clv_status object_map_colour(uint8_t *colours, const struct clv_object_map *map, struct clv_error *err) CLV_CHECK;
 
-/* Colours objects by bands of rows. objects_colour_init begins colour_of[n_objects + 1]; rounds through all bands, which
- * have a halo of one row, follow until one leaves *was_changed false, OBJECT_COLOUR_ROUNDS at most. Up to 255 objects
- * need none. */
+/* Colours objects by bands of rows. objects_colour_init begins colour_of[n_objects + 1]; rounds through all bands,
+ * which have a halo of one row, follow until one leaves *was_changed false, OBJECT_COLOUR_ROUNDS at most. Up to 255
+ * objects need none. */
 enum { OBJECT_COLOUR_ROUNDS = 32 };
 void objects_colour_init(uint8_t *colour_of, int32_t n_objects);
 void objects_colour_band(bool *was_changed, uint8_t *colour_of, const struct image_band *band);

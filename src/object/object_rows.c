@@ -1,6 +1,6 @@
-/* Numbers the objects of a map of labels, or of numbers, that is read twice, row after row: the connected pieces that
- * object_map.c finds in memory, with their numbers. Union-find over the runs of two rows (Rosenfeld & Pfaltz 1966); a
- * second pass begins pieces in the same order, so that nothing is kept of pixels. Start at find_pieces. */
+/* Numbers the objects of a map of labels or of numbers that is read twice, row by row. They are the connected pieces
+ * that object_map.c finds in memory, with the same numbers. Union-find over the runs of two rows (Rosenfeld & Pfaltz
+ * 1966); the second pass begins pieces in the same order, so that no pixels are kept. Start at find_pieces. */
 #include <string.h>
 
 #include "base/base.h"
@@ -11,7 +11,7 @@ struct object_run {
     int32_t first, end, piece, value;
 };
 
-/* A part of an object, by the first of its runs that touches none above. */
+/* A part of an object, which begins at a run that touches none of its value above. */
 struct object_piece {
     int64_t area;
     int32_t parent; /* an earlier piece of its object, or itself; after the first pass its object's number, 0: none */
@@ -48,7 +48,7 @@ static int32_t piece_root(struct object_piece *pieces, int32_t piece)
     return piece;
 }
 
-/* The row before becomes the one above. */
+/* Moves on: the current row becomes the row above. */
 static void next_row(struct object_rows *self)
 {
     struct object_run *runs = self->above;
@@ -81,8 +81,8 @@ static void split_numbers(struct object_rows *self, const int32_t *numbers)
     }
 }
 
-/* The number in `above` of the first run from `at` on that touches this one and has its value; n_above: none. *next is
- * where the search for the following run begins. */
+/* Returns the index in `above` of the first run from `at` on that touches this run and has its value, or n_above. *next
+ * is where the search of the following run begins. */
 static int32_t find_above(int32_t *next, const struct object_rows *self, const struct object_run *run, int32_t at)
 {
     while (at < self->n_above && self->above[at].end <= run->first)
@@ -174,7 +174,7 @@ enum clv_status objects_filter_rows(struct object_rows *self, int64_t min_area, 
                 "more than %d objects, which is the largest number of one; --min-area leaves out small ones",
                 CLV_MAX_OBJECT_NUMBER);
         if (stays)
-            self->pieces[n - 1].value = piece->value; /* those of pieces before are not needed any more */
+            self->pieces[n - 1].value = piece->value; /* values of earlier pieces are no longer needed */
     }
     NEED(self->values = array_alloc((size_t)n, sizeof *self->values));
     for (int32_t k = 0; k < n; k++)

@@ -144,7 +144,7 @@ enum clv_status page_session_new(struct page_session **session, const struct pag
 /* How many images there are, and how many of them are accepted. */
 void page_session_count(size_t *n_images, size_t *n_accepted, const struct page_session *session);
 
-/* At the end: masks/ and strokes/ go where they were made for this session and nothing was drawn. */
+/* Removes masks/ and strokes/ at the end if they were made for this session and nothing was drawn. */
 void page_session_remove_empty(const struct page_session *session);
 
 struct page_response {
@@ -178,7 +178,7 @@ enum clv_status page_boxes_check(const char *path, bool needs_labels, struct clv
 enum clv_status page_boxes_replace(const char *path, bool needs_labels, const char *image, const struct page_box *boxes,
                                    size_t n, struct clv_error *err) CLV_CHECK;
 
-/* Where there is a file. */
+/* Renames a label in the file, if there is one. */
 enum clv_status page_boxes_rename(const char *path, const char *from, const char *to, struct clv_error *err) CLV_CHECK;
 
 /* Whether a row of the file, if there is one, has the label. */
@@ -252,7 +252,7 @@ enum clv_status page_history_add(struct page_history *history, struct page_event
 /* Takes back what was added from `cursor` on, where the cursor was before: nothing has changed then. */
 void page_history_take_back(struct page_history *history, size_t cursor);
 
-/* Where the cursor is after a step back (-1) or forth (1), of which there is one. */
+/* Returns the cursor after a step back (-1) or forward (1), which must be possible. */
 size_t page_history_step(const struct page_history *history, size_t cursor, int step);
 
 /* The object's latest event before `end`, or NULL. */

@@ -1,5 +1,4 @@
-/* Shows what other programs found in the images, boxes and outlines of one file, as objects of the page. Start at
- * page_import_show. */
+/* Shows the boxes and outlines in a file of another program as objects of the page. Start at page_import_show. */
 #include "page/page.h"
 
 #include <string.h>
@@ -8,7 +7,7 @@
 #include "data/boxes/boxes.h"
 #include "data/shapes/shapes.h"
 
-#define MAX_BOXES 250 /* that are cut out at once */
+#define MAX_BOXES 250 /* boxes that are cut out at once */
 
 void page_import_release(struct page_import *import)
 {

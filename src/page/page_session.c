@@ -179,7 +179,7 @@ static enum clv_status rank_items(struct page_session *session, struct clv_error
     return CLV_OK;
 }
 
-/* Where the numbers of openings begin: below 2^52, so that pages, whose numbers are doubles, keep them. */
+/* Chooses the first number of openings, below 2^52, so that pages, whose numbers are doubles, keep it exactly. */
 static enum clv_status choose_opening(int64_t *opening, struct clv_error *err)
 {
     FAIL_IF(getrandom(opening, sizeof *opening, 0) != (ssize_t)sizeof *opening, CLV_ERR_OS, "no random numbers");

@@ -1,4 +1,4 @@
-/* Filters of planes of floats: Gaussian, minimum and maximum of a square (both separable), and chamfer distance
+/* Filters planes of floats: Gaussian, minimum and maximum over a square (all separable), and chamfer distance
  * (Borgefors 1986). */
 #include "pixel_net/pixel_net.h"
 
@@ -15,9 +15,9 @@ static int32_t within(int32_t at, int32_t size)
     return at < 0 ? 0 : at >= size ? size - 1 : at;
 }
 
-enum { TAPS = 4 }; /* rows that are added at once, so that sums stay in registers */
+enum { TAPS = 4 }; /* rows that are added together, so that sums stay in registers */
 
-/* sum[n] += the rows, weighted, one after the other. */
+/* sum[n] += the weighted rows, one after the other. */
 FOR_EVERY_WIDTH static void add_weighted(float *restrict sum, const float *const rows[TAPS], const float *weights,
                                          size_t n)
 {
@@ -27,7 +27,7 @@ FOR_EVERY_WIDTH static void add_weighted(float *restrict sum, const float *const
         sum[i] = sum[i] + of_a * a[i] + of_b * b[i] + of_c * c[i] + of_d * d[i];
 }
 
-/* A row with `radius` more pixels on both sides. */
+/* Copies a row with `radius` more pixels on both sides. */
 static void pad(float *padded, const float *row, int32_t width, int32_t radius)
 {
     for (int32_t x = -radius; x < width + radius; x++)
@@ -38,7 +38,7 @@ enum clv_status filter_gauss(float *out, const float *in, int32_t width, int32_t
                              struct clv_error *err)
 {
     int32_t radius = int32_within(ceil(3 * deviation), 0, MAX_RADIUS);
-    float weight[2 * MAX_RADIUS + TAPS] = {0}; /* those after the last one are 0 */
+    float weight[2 * MAX_RADIUS + TAPS] = {0}; /* weights after the last one are 0 */
     double total = 0;
     for (int32_t k = -radius; k <= radius; k++)
         total += portable_exp(-k * k / (2 * deviation * deviation));

@@ -273,7 +273,7 @@ static enum clv_status fill_contrast(struct fill_state *self, const float *backg
                                      struct clv_error *err)
 {
     const float *light = self->bank->planes + self->n_pixels; /* slightly smoothed */
-    float *apart = next_plane(self), *place = next_plane(self);
+    float *apart = next_plane(self), *position = next_plane(self);
     float *share = self->scratch[0], *of_background = self->scratch[1], *of_all = self->scratch[2];
     for (size_t i = 0; i < self->n_pixels; i++)
         of_background[i] = background[i] * light[i];
@@ -284,7 +284,7 @@ static enum clv_status fill_contrast(struct fill_state *self, const float *backg
         float below = of_background[i] / (share[i] + .01F), above = (of_all[i] - of_background[i]) / (1.01F - share[i]);
         apart[i] = above - below;
         float at = (light[i] - below) * apart[i] / (apart[i] * apart[i] + .001F);
-        place[i] = at < -2 ? -2 : at > 3 ? 3 : at;
+        position[i] = at < -2 ? -2 : at > 3 ? 3 : at;
     }
     return CLV_OK;
 }

@@ -17,7 +17,8 @@
 enum clv_status filter_gauss(float *out, const float *in, int32_t width, int32_t height, double deviation,
                              struct clv_error *err) CLV_CHECK;
 
-/* The greatest and the least value of the square of side 2 radius + 1 around each pixel. O(pixels x radius). */
+/* Computes the greatest and the least value in the square of side 2 radius + 1 around each pixel. O(pixels x
+ * radius). */
 enum clv_status filter_extremes(float *greatest, float *least, const float *in, int32_t width, int32_t height,
                                 int32_t radius, struct clv_error *err) CLV_CHECK;
 
@@ -53,13 +54,13 @@ struct pixel_net_examples {
     int32_t n_inputs, n_classes;
 };
 
-/* Learns n_copies: the weighted mean of -log P and a little decay, by Adam (Kingma & Ba 2015) in 8 passes of batches
- * of 256. Same seed, same bytes. CLV_ERR_INTERRUPTED between passes. O(n). */
+/* Learns n_copies: minimises the weighted mean of -log P with a little weight decay, by Adam (Kingma & Ba 2015) in 8
+ * passes of batches of 256. Same seed, same bytes. CLV_ERR_INTERRUPTED between passes. O(n). */
 enum clv_status pixel_net_train(struct pixel_net *self, const struct pixel_net_examples *examples, int32_t n_copies,
                                 uint64_t seed, const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
-/* probability[n_classes][PIXEL_NET_AT_ONCE] of inputs x[n_inputs][PIXEL_NET_AT_ONCE], which are standardised in
- * their place. */
+/* Computes probability[n_classes][PIXEL_NET_AT_ONCE] from inputs x[n_inputs][PIXEL_NET_AT_ONCE], which it standardises
+ * in place. */
 void pixel_net_say(float *probability, const struct pixel_net *self, float *x);
 
 /* Inputs of the networks at each pixel: responses of filters at several scales to chroma and to the lightness, which
@@ -77,9 +78,9 @@ struct pixel_bank {
     float *planes; /* [n_planes][height][width] */
 };
 
-/* How the lightness of an image (the sum of red, green and blue) is stretched, and the threshold between its dark and
- * bright smoothed values. All windows of an image share that of the whole image, whose pixels are counted window by
- * window: first the sums of all windows, then their stretched and smoothed lightness.
+/* The stretch of an image's lightness (the sum of red, green and blue), and the threshold between its dark and bright
+ * smoothed values. All windows of an image share those of the whole image, whose pixels are counted window by window:
+ * first the sums of all windows, then their stretched and smoothed lightness.
  *
  *     struct pixel_light light = {0};
  *     for each window
@@ -102,13 +103,13 @@ enum clv_status pixel_light_count_smooth(struct pixel_light *self, const struct 
                                          const struct image_part *core, struct clv_error *err) CLV_CHECK;
 void pixel_light_divide(struct pixel_light *self);
 
-/* Filters an image of 3 channels. light: of the image that it is a window of; NULL: its own. O(pixels), about 200 bytes
- * per pixel. */
+/* Filters an image of 3 channels. light: that of the whole image, of which this may be a window; NULL: its own.
+ * O(pixels), about 200 bytes per pixel. */
 enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image *image, const struct pixel_light *light,
                                 struct clv_error *err) CLV_CHECK;
 void pixel_bank_release(struct pixel_bank *self);
 
-/* Adds the planes of the context, of probability[OBJECT_CLASSES][height][width]. O(pixels). */
+/* Adds the planes of the context, computed from probability[OBJECT_CLASSES][height][width]. O(pixels). */
 enum clv_status pixel_bank_add_context(struct pixel_bank *self, const float *probability,
                                        struct clv_error *err) CLV_CHECK;
 

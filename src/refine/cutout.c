@@ -11,9 +11,9 @@
 /* Kinds of pixels; the band's pixels are within `band` of the other side. */
 enum { IS_OBJECT = 1, IS_BAND = 2 };
 
-#define SURE_WEIGHT 64  /* of a pixel outside the band in means of colours; those within it count 1 */
-#define NOISE       25  /* variance of a channel that no image lacks: 5 levels */
-#define FAINT       0.1 /* alpha up to this is none, from 1 minus this on whole */
+#define SURE_WEIGHT 64  /* weight in means of colours of a pixel outside the band; pixels in the band have weight 1 */
+#define NOISE       25  /* least variance of a channel: a deviation of 5 levels */
+#define FAINT       0.1 /* alpha up to this becomes 0, from 1 minus this on 1 */
 
 void cutout_release(struct cutout *self)
 {
@@ -32,7 +32,7 @@ static int32_t band_width(int32_t width, int32_t height)
 struct kinds {
     const struct image_band *rows;
     int32_t width, height; /* of the image */
-    int32_t first, end;    /* rows of it that there are */
+    int32_t first, end;    /* rows of it that are present */
     uint8_t *kind;
 };
 
@@ -47,8 +47,8 @@ static uint8_t *kind_row(const struct kinds *self, int32_t y)
     return self->kind + (size_t)(clamp(y, self->height) - self->first) * (size_t)self->width;
 }
 
-/* Marks the pixels of rows from..to - 1 whose square of side 2 band + 1 holds both sides. Of each column `sum` counts the
- * square's rows. */
+/* Marks the pixels of rows from..to - 1 whose square of side 2 band + 1 holds both sides. `sum` counts both sides in
+ * each column over the rows of the square. */
 static enum clv_status mark_band(struct kinds *self, int32_t from, int32_t to, int32_t band, struct clv_error *err)
 {
     OWNED_ARRAY int32_t *sum = array_zalloc((size_t)self->width, sizeof *sum);
@@ -70,7 +70,8 @@ static enum clv_status mark_band(struct kinds *self, int32_t from, int32_t to, i
     return CLV_OK;
 }
 
-/* tent[width] = the object's pixels of each column around row y, weighed by a tent that ends behind the band. */
+/* tent[width] = the number of object pixels of each column around row y, weighed by a tent that ends just outside the
+ * band. */
 static void weigh_columns(int32_t *tent, const struct kinds *self, int32_t y, int32_t band)
 {
     const size_t width = (size_t)self->width;
@@ -83,7 +84,7 @@ static void weigh_columns(int32_t *tent, const struct kinds *self, int32_t y, in
     }
 }
 
-/* The share of the object around a pixel of that row, by a tent across, too. */
+/* Returns the share of the object around a pixel of that row, weighed by a tent in both directions. */
 static double smoothed(const int32_t *tent, int32_t width, int32_t x, int32_t band)
 {
     int64_t sum = 0, all = (int64_t)(band + 1) * (band + 1);
@@ -105,7 +106,7 @@ static void sums_add(struct sums *sums, const struct sums *other, int sign)
     sums->square += sign * other->square;
 }
 
-/* Colours in windows around the pixels of one row after the other. */
+/* Sums of colours in the windows around the pixels of a row; it moves from row to row. */
 struct nearby {
     const struct kinds *kinds;
     int32_t width, reach;
@@ -139,7 +140,7 @@ static void add_column(struct sums window[2], const struct nearby *self, int32_t
     sums_add(&window[1], &self->columns[x][1], sign);
 }
 
-/* Mean colour, and mean variance of its channels; there are pixels. */
+/* Computes the mean colour and the mean variance of its channels; the sums must not be empty. */
 static void describe(double mean[3], double *spread, const struct sums *sums)
 {
     double n = (double)sums->weight;
@@ -216,7 +217,7 @@ static void nearby_release(struct nearby *self)
     arrays_free(self->columns, self->tent);
 }
 
-/* Windows reach 3 bands, and kinds of pixels in them another one. */
+/* A window reaches 3 band widths, and the kinds of its pixels depend on one more. */
 int32_t cutout_halo(int32_t width, int32_t height)
 {
     return 4 * band_width(width, height);

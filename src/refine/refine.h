@@ -67,7 +67,7 @@ void cutout_box_add(struct cutout_box *box, const uint8_t *rgba, int32_t width, 
 void cutout_crop(struct cutout *self);
 
 /* How much more often each pixel's colour occurs in all of the foreground than in all of the background. The bins
- * are finer than those of near_colours, whose counts are kept for every place. */
+ * are finer than those of near_colours, whose counts are kept for every square of the image. */
 
 /* ratio[height][width] = log of the share of the pixel's colour in foreground (labels 1) over that in background
  * (others); 0 throughout where there is no foreground or no background. Image of 3 channels. O(pixels); 4 bytes a row's
@@ -75,8 +75,8 @@ void cutout_crop(struct cutout *self);
 enum clv_status fine_colours_ratio(float *ratio, const struct clv_image *image, const uint8_t *labels,
                                    struct clv_error *err) CLV_CHECK;
 
-/* Colour models near each place: how often each colour occurs in the foreground and in the background, near each
- * place of an image and in all of it. They are counts over a coarse grid of places and Lab colours, smoothed over
+/* Colour models near each pixel: how often each colour occurs in the foreground and in the background, in the squares
+ * around it and in the whole image. They are counts over a coarse grid of squares and Lab colours, smoothed over
  * neighbouring cells in all five directions. */
 
 #define NEAR_COLOURS_BINS 12 /* of lightness, a and b */
@@ -84,10 +84,10 @@ enum clv_status fine_colours_ratio(float *ratio, const struct clv_image *image, 
 
 struct near_colours {
     int32_t width, height;
-    int32_t n_columns, n_rows;   /* of places */
+    int32_t n_columns, n_rows;   /* of squares */
     uint16_t *colour;            /* [height][width] */
-    int32_t *column_of, *row_of; /* [width], [height] the places' */
-    size_t n_cells;              /* places * colours */
+    int32_t *column_of, *row_of; /* [width], [height] of the square that a pixel is in */
+    size_t n_cells;              /* squares * colours */
     float *counts;               /* [2][n_cells] background, foreground */
     float *overall;              /* log-likelihood ratio of each colour */
 };
@@ -107,8 +107,8 @@ void near_colours_learn(struct near_colours *self, const uint8_t *labels, uint8_
 /* The cell of pixel (x, y). */
 INLINE size_t near_colours_cell(const struct near_colours *self, int32_t x, int32_t y)
 {
-    size_t place = (size_t)self->row_of[y] * (size_t)self->n_columns + (size_t)self->column_of[x];
-    return place * NEAR_COLOURS_ALL + self->colour[(size_t)y * (size_t)self->width + (size_t)x];
+    size_t square = (size_t)self->row_of[y] * (size_t)self->n_columns + (size_t)self->column_of[x];
+    return square * NEAR_COLOURS_ALL + self->colour[(size_t)y * (size_t)self->width + (size_t)x];
 }
 
 /* score[n_cells] = near log((foreground + a) / (background + a)) of a cell + overall times the ratio of its colour; of

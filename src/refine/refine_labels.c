@@ -24,8 +24,8 @@ struct expansion {
     size_t n;
     float prior;
     struct votes votes;
-    bool is_possible[CLV_MAX_LABELS]; /* labels that any pixel may take */
-    float *score[CLV_MAX_LABELS];     /* [n_cells] of their colours, if they have any yet */
+    bool is_possible[CLV_MAX_LABELS]; /* whether any pixel may take the label */
+    float *score[CLV_MAX_LABELS];     /* [n_cells] by a label's colours; NULL as long as none are learned */
     float *here[4], *above[4];        /* [width] of coupling rows */
     struct pixel_couplings couplings;
     uint8_t *labels, *takes;
@@ -246,7 +246,7 @@ enum clv_status refine_by_votes(uint8_t *labels, const struct clv_image *image, 
     if (example->grid.n_rows)
         MUST(patch_votes_init(&expansion.votes.patches, example, y, err));
     else
-        expansion.votes.of_superpixels = labels; /* which are written last */
+        expansion.votes.of_superpixels = labels; /* labels are written at the end only */
     for (int32_t i = 0; i < example->superpixels.n; i++)
         expansion.is_possible[y[i]] = true;
     return refine(&expansion, labels, image, options, PIXEL_CUT_WHOLE, err);

@@ -25,7 +25,7 @@ static bool has_layer(const struct page_totals *totals, int layer)
     return layer < LAYER_TRUTH || totals->n_with_truth > 0;
 }
 
-/* Writes the text and releases it; -1 if it is not whole. */
+/* Writes the text and releases it; -1 if memory for it was short or writing failed. */
 static int flush(FILE *stream, struct text *text)
 {
     int result = text->failed ? -1 : 0;
@@ -58,7 +58,7 @@ static void put_count(struct text *text, const char *class, size_t n, const char
     text_printf(text, "<div class=\"tile %s\"><b>%zu</b><span>%s</span></div>\n", class, n, n == 1 ? one : many);
 }
 
-/* Bar i is from edges[i] to edges[i + 1]. */
+/* Writes a chart; bar i is from edges[i] to edges[i + 1]. */
 static void put_chart(struct text *text, const char *caption, const size_t *bars, const double *edges, int n_bars,
                       int decimals, const char *unit)
 {
@@ -73,7 +73,7 @@ static void put_chart(struct text *text, const char *caption, const size_t *bars
                 edges[n_bars], unit);
 }
 
-/* At most 25 bars of as many half percents as it takes. */
+/* Prints at most 25 bars, each of as many half percents as that takes. */
 static void put_errors(struct text *text, const struct page_totals *totals)
 {
     enum { MOST = 25, FEWEST = 8 };
@@ -197,7 +197,7 @@ int page_write_head(FILE *stream, const struct page_header *header, const struct
     for (int layer = 0; layer < N_LAYERS; layer++)
         n_columns += has_layer(totals, layer);
     text_init(&text, TEXT_MAX);
-    /* The policy makes the promise binding: the page loads nothing but the images next to it. */
+    /* The policy ensures that the page loads nothing except the images next to it. */
     text_put(&text, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                     "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:");
@@ -242,8 +242,8 @@ void page_image_name(char name[IMAGE_NAME_MAX], size_t number, int layer, const 
              strcmp(type, "image/png") == 0 ? "png" : "jpg");
 }
 
-/* Begins a row, up to the end of its attributes, and its heading: the folder small above the file's own name. Rows far
- * down the list are in a template, which costs the browser little; the script shows them a part at a time. */
+/* Writes the beginning of a row and its heading, with the folder small above the name of the file. Rows far down the
+ * list are in a template, which takes little of the browser's time; the script shows them part by part. */
 static void begin_row(struct text *text, const char *class, const char *name, size_t row, const char *attributes)
 {
     const char *slash = strrchr(name, '/');

@@ -1,4 +1,4 @@
-/* The page's style sheet. Colours are roles (paper, ink, accent), once for light and once for dark. */
+/* The style sheet of the page. Colours are named by their roles (paper, ink, accent), for light and for dark. */
 #include "report/report.h"
 
 const char page_style[] =

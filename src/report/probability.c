@@ -16,7 +16,7 @@ double probability_entropy(double p)
     return p <= 0 || p >= 1 ? 0 : -(p * portable_log2(p) + (1 - p) * portable_log2(1 - p));
 }
 
-/* Tints a pixel of a probability. */
+/* Tints a pixel, the more the larger `opacity` is. */
 static void tint(uint8_t *pixel, double opacity)
 {
     double grey = (299 * pixel[0] + 587 * pixel[1] + 114 * pixel[2]) / 1000.0;

@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-/* Pixels that both objects have. */
+/* The number of pixels that a true and a found object have in common. */
 struct overlap {
     int32_t truth, found;
     int64_t pixels;
@@ -19,7 +19,7 @@ static int by_objects(const void *a, const void *b)
                                 : (p->found > q->found) - (p->found < q->found);
 }
 
-/* Runs of pixels along the rows, then one overlap for each pair of objects. */
+/* Finds the overlap of each pair of objects, from runs of pixels along the rows. */
 static enum clv_status find_overlaps(struct overlap **overlaps, size_t *n, const struct clv_object_map *truth,
                                      const struct clv_object_map *found, struct clv_error *err)
 {

@@ -43,7 +43,8 @@ static enum clv_status label_nodes(int32_t *y, const struct clv_model *model, co
 bool label_refines(enum clv_refine_choice choice, const struct clv_model *model, int32_t width, int32_t height)
 {
     bool is_large = working_count(&model->recipe, (double)width * height) < (double)width * height;
-    bool is_by_net = refining_has_net(model) && !(model->first && refining_is_cut(model)); /* pixel_net asked for it */
+    bool is_by_net =
+        refining_has_net(model) && !(model->first && refining_is_cut(model)); /* --pixel-net asked for it */
     return choice == CLV_REFINE_ALL || (choice == CLV_REFINE_LARGE && (is_large || is_by_net));
 }
 

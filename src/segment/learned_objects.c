@@ -1,5 +1,5 @@
-/* The objects of an image: those that a model has learned to find, or connected pieces of its labels. Start at
- * clv_segment_objects, at the end. */
+/* Finds the objects of an image: those that a model has learned to find, or the connected pieces of its labels. Start
+ * at clv_segment_objects, at the end. */
 #include "segment/segment.h"
 
 #include <string.h>
@@ -11,13 +11,13 @@
 
 #define LIGHT_ROWS 256
 
-/* An image whose objects are looked for. */
+/* The search for the objects of an image. */
 struct search {
     struct object_model model; /* a view */
     const struct shown_image *image;
     const struct object_windows_options *options;
-    int32_t width, height;            /* that objects are looked for at */
-    struct pixel_light light, *parts; /* of the image; [n_threads] of what each thread has seen */
+    int32_t width, height;            /* size at which objects are searched for */
+    struct pixel_light light, *parts; /* of the image; [n_threads] of the rows of each thread */
     bool is_one;                      /* window */
 };
 
@@ -103,7 +103,7 @@ enum clv_status learned_objects_windows(struct object_windows *found, const stru
     return object_windows_find(found, &finder, &windows, err);
 }
 
-/* Shows a part of an image that is in memory. */
+/* Gives a part of an image that is in memory. */
 static enum clv_status show_part(struct clv_image *part, void *context, const struct image_part *wanted, int thread,
                                  struct clv_error *err)
 {
@@ -135,7 +135,7 @@ enum clv_status learned_objects_find(struct clv_object_map *map, const struct cl
     return CLV_OK;
 }
 
-/* The first of 256 labels that is an object's, or is none. */
+/* Returns the first of 256 labels that means objects, or (wanted false) that does not. */
 static uint8_t first_label(const bool is_object[256], bool wanted)
 {
     uint8_t first = 0;

@@ -1,5 +1,5 @@
-/* Keeps what remains of a tile once it is described: scores, couplings, its regions by runs of pixels, and of the
- * regions at its border the features that couplings across seams need. Start at tile_scores_make. */
+/* Holds what is kept of a tile after its features are computed: scores, couplings, its regions as runs of pixels, and
+ * features of the regions at its border, which couplings across seams need. Start at tile_scores_make. */
 #include <string.h>
 
 #include "base/base.h"
@@ -47,7 +47,7 @@ static enum clv_status score(struct tile_scores *self, const struct tile *tile, 
     return CLV_OK;
 }
 
-/* The upper and the lower row of regions, then the left and the right column. */
+/* Copies the regions along the border: the upper and the lower row, then the left and the right column. */
 static enum clv_status take_strips(struct tile_scores *self, const struct tile *tile, const struct patch *core,
                                    struct clv_error *err)
 {
@@ -106,7 +106,7 @@ static enum clv_status take_border(struct tile_scores *self, const struct tile *
     return CLV_OK;
 }
 
-/* With runs NULL only counts. */
+/* Counts the runs; stores them unless `runs` is NULL. */
 static uint32_t find_runs(uint32_t *lines, int32_t (*runs)[2], const struct tile *tile, const struct patch *core)
 {
     uint32_t n = 0;
@@ -149,7 +149,7 @@ enum clv_status tile_scores_make(struct tile_scores *self, const struct tile *ti
     return CLV_OK;
 }
 
-/* In a file: the sizes of the arrays, the arrays, a hash of both. */
+/* A file has the sizes of the arrays, the arrays, and a hash of both. */
 
 static uint64_t hash(const struct tile_scores *self)
 {

@@ -91,7 +91,8 @@ static bool is_in_list(const char *list, const char *name)
     return !list;
 }
 
-/* From every given frame of [start, end) to those nearer to it than to others, up to the last one wanted. */
+/* Adds chains from every given frame of [start, end) to the frames that are nearer to it than to other given ones, up
+ * to the last wanted one. */
 static enum clv_status add_chains(struct chains *self, const uint8_t *is_given, size_t start, size_t end,
                                   const struct frame_key *frame_key, struct clv_error *err)
 {
@@ -188,8 +189,8 @@ static enum clv_status list_keys(struct frame_key **keys, const struct clv_set *
     return CLV_OK;
 }
 
-/* Where the sequence that begins at keys[start] ends; counts its gaps, and notes where a slice is missing before an
- * item, if it is to be noted. */
+/* Returns the end of the sequence that begins at keys[start]. Counts its gaps; unless is_apart is NULL, marks items
+ * before which a slice is missing. */
 static size_t end_of(struct sequence_gaps *gaps, bool *is_apart, const struct frame_key *keys, size_t start, size_t n)
 {
     size_t end = start + 1;

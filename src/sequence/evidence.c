@@ -1,4 +1,4 @@
-/* Scores each pixel of a frame as foreground or background, from frames whose foreground is known: by its place, its
+/* Scores each pixel of a frame as foreground or background, from frames whose foreground is known: by its position, its
  * colours, its motion and the borders of the frame before. Start at evidence_gather. */
 #include "sequence/sequence.h"
 
@@ -8,10 +8,10 @@
 #include "base/base.h"
 #include "refine/refine.h"
 
-#define PLACE_PX     20 /* side of a place */
+#define SQUARE_PX    20 /* side of a square of the grid in which colours are counted */
 #define COLOURS      (FRAME_BINS * FRAME_BINS * FRAME_BINS)
 #define FINE_COLOURS (FRAME_FINE * FRAME_FINE * FRAME_FINE)
-#define DOUBT        2.0   /* pixels of either side that every place and colour has besides */
+#define DOUBT        2.0   /* pixels of either side that every square and colour has besides */
 #define FINE_DOUBT   1e-5  /* the same as a share of all pixels of a side */
 #define RETURNS      1.5F  /* pixels that motion there and back may miss: trust falls as exp(-miss / RETURNS) */
 #define KEEPS        3.0F  /* the same for origins, which are followed over many frames */
@@ -45,21 +45,22 @@ void evidence_learn(struct propagation *self)
     }
 }
 
-static int32_t place_within(float at, int32_t n)
+static int32_t square_within(float at, int32_t n)
 {
-    return int32_within((double)(at / PLACE_PX), 0, n - 1);
+    return int32_within((double)(at / SQUARE_PX), 0, n - 1);
 }
 
 /* terms[term] = log ratio of foreground and background among the pixels of an earlier frame with like colours that are
- * near now: place[height][width][2]. */
+ * near now: position[height][width][2]. */
 static void add_colours(struct propagation *self, enum propagate_term term, const struct frame *frame,
-                        const float *foreground, const float *place)
+                        const float *foreground, const float *position)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     size_t n_cells = (size_t)self->columns * (size_t)self->rows * COLOURS;
     memset(self->counts, 0, 2 * n_cells * sizeof *self->counts);
     for (size_t i = 0; i < n; i++) {
-        int32_t column = place_within(place[2 * i], self->columns), row = place_within(place[2 * i + 1], self->rows);
+        int32_t column = square_within(position[2 * i], self->columns),
+                row = square_within(position[2 * i + 1], self->rows);
         float *cell = self->counts + (size_t)(row * self->columns + column) * COLOURS + frame->colour[i];
         cell[0] += foreground[i];
         cell[n_cells] += 1 - foreground[i];
@@ -72,7 +73,7 @@ static void add_colours(struct propagation *self, enum propagate_term term, cons
     }
     for (size_t i = 0; i < n; i++) {
         int32_t x = (int32_t)(i % (size_t)self->width), y = (int32_t)(i / (size_t)self->width);
-        size_t at = (size_t)(y / PLACE_PX * self->columns + x / PLACE_PX) * COLOURS + self->now.colour[i];
+        size_t at = (size_t)(y / SQUARE_PX * self->columns + x / SQUARE_PX) * COLOURS + self->now.colour[i];
         double ratio = ((double)self->counts[at] + DOUBT) / ((double)self->counts[n_cells + at] + DOUBT);
         self->terms[i * PROPAGATE_TERMS + term] = (float)portable_log(ratio);
     }
@@ -94,7 +95,7 @@ static bool is_outside(const struct propagation *self, float x, float y)
 }
 
 /* miss[height][width] = how far motion back and forth ends from where it began; trust: exp(-miss), and like colours;
- * was: the foreground at a pixel's place before. */
+ * was: the foreground at a pixel's position before. */
 static void look_back(struct propagation *self, float *miss, float *trust, float *was)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
@@ -199,7 +200,7 @@ static void compare_origins(struct propagation *self, float *off, const float *o
     plane_blur(off, self->width, self->height, 2, 1, self->line);
 }
 
-/* origin[height][width][3] of now: what was before, at the place motion leads back to. */
+/* origin[height][width][3] of now: what was before, at the position that motion leads back to. */
 static void move_origins(const struct propagation *self, float *origin, const float *motion, const float *miss)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
@@ -275,16 +276,16 @@ enum clv_status evidence_gather(struct propagation *self, struct clv_error *err)
         self->terms[i * PROPAGATE_TERMS + TERM_FAR] = between(distance[i] / FAR_PX, -MOST, MOST);
     }
     add_motion(self, distance, rest + n);
-    float *place = rest;
+    float *position = rest;
     for (size_t i = 0; i < n; i++) {
         float *at = self->moved + 2 * i, motion[2];
         plane_sample(motion, self->forth, 2, self->width, self->height, at[0], at[1]);
         at[0] = between(at[0] + motion[0], 0, (float)(self->width - 1));
         at[1] = between(at[1] + motion[1], 0, (float)(self->height - 1));
-        place[2 * i] = (float)(i % (size_t)self->width) + self->forth[2 * i];
-        place[2 * i + 1] = (float)(i / (size_t)self->width) + self->forth[2 * i + 1];
+        position[2 * i] = (float)(i % (size_t)self->width) + self->forth[2 * i];
+        position[2 * i + 1] = (float)(i / (size_t)self->width) + self->forth[2 * i + 1];
     }
-    add_colours(self, TERM_COLOUR, &self->before, self->foreground, place);
+    add_colours(self, TERM_COLOUR, &self->before, self->foreground, position);
     add_colours(self, TERM_FIRST, &self->first, self->first_foreground, self->moved);
     return add_anchor(self, miss, rest, err);
 }

@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "refine/refine.h"
 
-#define PLACE_PX     20
+#define SQUARE_PX    20
 #define COUPLING     1.6  /* as clv_refine's: lost between two unlike labels on like pixels, in 256 x 256 */
 #define BORDER_PX    3    /* of the working size: pixels as near to the border are decided again at full size */
 #define SURE         0.7F /* how far a label counts as certain for the next frame; the rest is its probability */
@@ -81,8 +81,8 @@ enum clv_status propagation_init(struct propagation *self, const struct clv_imag
     MUST(frame_init(&result.before, image, err));
     result.width = result.first.image.width;
     result.height = result.first.image.height;
-    result.columns = (result.width - 1) / PLACE_PX + 1;
-    result.rows = (result.height - 1) / PLACE_PX + 1;
+    result.columns = (result.width - 1) / SQUARE_PX + 1;
+    result.rows = (result.height - 1) / SQUARE_PX + 1;
     MUST(take_arrays(&result, err));
     size_t n = (size_t)result.width * (size_t)result.height;
     shrink_mask(result.first_foreground, &result, mask);

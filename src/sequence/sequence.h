@@ -238,12 +238,12 @@ struct slices {
  * slices_paint then reports the error. Errors: those of `one`, of window_label, CLV_ERR_INTERRUPTED, CLV_ERR_MEMORY. */
 enum clv_status slices_label(struct slices *self, struct clv_error *err) CLV_CHECK;
 
-/* From `one`: labels[height][width] of its slice, and its problem, without neighbours. */
+/* Paints labels[height][width] of the slice of `one`, and gives its problem without neighbours. */
 enum clv_status slices_paint(uint8_t *labels, const struct slices *self, size_t index, const struct clv_image *image,
                              bool refines, struct clv_error *err) CLV_CHECK;
 const struct clv_problem *slices_problem(const struct slices *self, size_t index);
 
-/* From `one`: the slice, and the values [nodes][n_labels] that `score` gave its nodes; both are views. Errors as of
+/* Gives the slice of `one`, and the values [nodes][n_labels] that `score` gave its nodes; both are views. Errors as of
  * slices_paint. */
 enum clv_status slices_values(const struct clv_example **slice, const double **values, const struct slices *self,
                               size_t index, struct clv_error *err) CLV_CHECK;

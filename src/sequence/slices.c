@@ -1,5 +1,6 @@
 /* Labels a sequence window by window: the slices of a window are extracted side by side, its nodes are labelled (or
- * scored) jointly, and those slices are painted to which the middle of the window is the nearest. Start at do_window. */
+ * scored) jointly, and those slices are painted to which the middle of the window is the nearest. Start at
+ * do_window. */
 #include "sequence/sequence.h"
 
 #include <malloc.h>
@@ -9,7 +10,7 @@
 #include "model/model.h"
 #include "refine/by_model/by_model.h"
 
-/* A slice of the window at hand; without nodes where it could not be read, or is not read yet. */
+/* A slice of the current window; without nodes if it could not be read, or is not read yet. */
 struct loaded {
     struct slice slice;
     enum clv_status status;
@@ -40,7 +41,7 @@ static enum clv_status extract(void *context, size_t index, int thread, struct c
     return loaded->status == CLV_ERR_MEMORY ? fail_memory(err) : CLV_OK;
 }
 
-/* A slice of another size than the sequence's first one fails by itself, and is missing. */
+/* Checks the size of a slice. One that differs in size from the first slice fails alone, and counts as missing. */
 static void check_size(struct slices *self, struct loaded *loaded)
 {
     const struct clv_example *example = &loaded->slice.example;
@@ -134,7 +135,7 @@ static enum clv_status do_one(void *context, size_t index, int thread, struct cl
     return self->one(self->context, self->offset + index, thread, err);
 }
 
-/* The slices from *next on, whose own window is window k. */
+/* Labels the slices from *next on whose own window is window k. */
 static enum clv_status do_window(struct slices *self, size_t k, size_t *next, struct clv_error *err)
 {
     size_t size = (size_t)self->model->recipe.window, n = self->n < size ? self->n : size;
@@ -147,7 +148,7 @@ static enum clv_status do_window(struct slices *self, size_t k, size_t *next, st
     self->offset = first;
     if (is_wanted)
         MUST(parallel_for(n, self->n_threads, extract, self, err));
-    malloc_trim(0); /* blocks of a window seldom fit where those of the one before were */
+    malloc_trim(0); /* blocks of a window seldom fit into the freed ones of the window before */
     if (is_wanted)
         MUST(label(self, first, n, err));
     self->offset = *next;

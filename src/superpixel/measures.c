@@ -11,7 +11,7 @@ static size_t count_pixels(const struct clv_superpixels *superpixels)
     return (size_t)superpixels->width * (size_t)superpixels->height;
 }
 
-/* The pixels that carry the commonest label of labels[n]. counts[256] is zero before and after. */
+/* Returns how often the commonest of labels[n] occurs. counts[256] is zero before and after. */
 static size_t commonest(const uint8_t *labels, size_t n, size_t *counts)
 {
     size_t most = 0;
@@ -45,7 +45,7 @@ enum clv_status clv_achievable_accuracy(double *accuracy, const struct clv_super
     return CLV_OK;
 }
 
-/* near[i] = whether any of the superpixel boundary pixels of row y is within `tolerance` columns. */
+/* near[x] = whether row y has a superpixel boundary pixel within `tolerance` columns of x. */
 static void boundary_row(uint8_t *near, const struct clv_superpixels *superpixels, int32_t y, int32_t tolerance)
 {
     int32_t width = superpixels->width;
@@ -75,7 +75,7 @@ enum clv_status clv_boundary_recall(double *recall, const struct clv_superpixels
 {
     FAIL_IF(tolerance_px < 0, CLV_ERR_USAGE, "boundary recall: tolerance is %d px", tolerance_px);
     int32_t width = superpixels->width, height = superpixels->height;
-    /* count[x]: how many of the rows near the current one have near[x]. */
+    /* count[x]: the number of rows near the current one whose near[x] is set. */
     OWNED_ARRAY int32_t *count = array_zalloc((size_t)width, sizeof *count);
     OWNED_ARRAY uint8_t *rows = array_alloc(count_pixels(superpixels), 1);
     NEED(count && rows);

@@ -1,10 +1,10 @@
-/* A regular grid of overlapping square patches: its size, its 4-neighbours, and the partition of an image by the
- * nearest centre. */
+/* Computes a regular grid of overlapping square patches: its size, its 4-neighbours, and the partition of an image by
+ * the nearest centre. */
 #include "superpixel/superpixel.h"
 
 #include "base/base.h"
 
-/* Patches along a side: all that fit, one that is clipped if none does. */
+/* The number of patches along a side: all that fit, or one clipped patch if none does. */
 static int32_t patches_along(int32_t side, int32_t size, int32_t step)
 {
     return side <= size ? 1 : (side - size) / step + 1;
@@ -23,8 +23,8 @@ enum clv_status patch_grid_init(struct clv_patch_grid *grid, int32_t width, int3
     return CLV_OK;
 }
 
-/* The patch (of n along a side) whose centre is nearest to pixel `at`, the lower one in the middle between two.
- * Centres are at c * step + (size - 1) / 2, so c is (2 at - (size - 1)) / (2 step), rounded, halves down. */
+/* The patch, of n along a side, whose centre is nearest to pixel `at`; half way between two the lower one. Centres are
+ * at c * step + (size - 1) / 2, so c is (2 at - (size - 1)) / (2 step), rounded, halves down. */
 static int32_t nearest_patch(int32_t at, int32_t side, int32_t size, int32_t step, int32_t n)
 {
     int64_t clipped = size < side ? size : side, numerator = 2 * (int64_t)at - (clipped - 1) - step;

@@ -23,7 +23,7 @@ void region_graph_release(struct region_graph *self)
     *self = (struct region_graph){0};
 }
 
-/* Checks that a patch has what the first one has, and its sizes. */
+/* Checks the sizes of a patch, and that it has the same arrays as the first one. */
 static enum clv_status check(const struct region_graph *self, const struct patch *patch,
                              const struct clv_problem *regions, struct clv_error *err)
 {
@@ -126,7 +126,7 @@ static void append_nodes(struct region_graph *self, const struct clv_problem *re
     self->n_nodes += regions->n_nodes;
 }
 
-/* An edge with features of 0 where there are features. */
+/* Appends an edge, whose features, if edges have any, are 0. */
 static void append_edge(struct region_graph *self, int32_t a, int32_t b, enum region_edge kind, float contact)
 {
     size_t e = (size_t)self->n_edges++, p = (size_t)self->n_edge_features;
@@ -208,7 +208,7 @@ static enum clv_status check_join(const struct region_graph *self, const struct 
     return CLV_OK;
 }
 
-/* `length` pixels of region a meet region b. */
+/* A pair of regions a and b that meet in `length` pixels. */
 struct meeting_state {
     int32_t a, b;
     int64_t length;
@@ -230,7 +230,7 @@ static enum clv_status meet(struct meetings *self, int32_t a, int32_t b, struct 
     return CLV_OK;
 }
 
-/* Adds the regions that meet when each region of a is moved by its motion, or all by `move` where there is none. */
+/* Adds the pairs of regions that meet when each region of a is moved by its motion, or all by `move` without motion. */
 static enum clv_status meet_moved(struct meetings *self, const struct region_map *a, const struct region_map *b,
                                   const int32_t move[2], const int32_t (*motion)[2], struct clv_error *err)
 {
@@ -251,7 +251,7 @@ static int by_ends(const void *one, const void *other)
     return p->a != q->a ? (p->a > q->a) - (p->a < q->a) : (p->b > q->b) - (p->b < q->b);
 }
 
-/* One for each pair of regions, sorted. */
+/* Merges meetings to one for each pair of regions, sorted. */
 static void merge(struct meetings *self)
 {
     size_t n = 0;

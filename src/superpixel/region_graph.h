@@ -71,7 +71,7 @@ struct region_map {
     int32_t x, y, width, height; /* where, in the coordinates of patches */
     const int32_t *labels;       /* [height][width] regions of that patch, 0.. */
 };
-/* All of a patch: labels[its height][its width]. */
+/* The whole map of a patch: labels[its height][its width]. */
 struct region_map region_map_of(const struct region_graph *graph, int32_t patch, const int32_t *labels);
 
 /* Adds the edges between a patch and the last one appended, b: sorted by ends, with features of 0, for the caller to

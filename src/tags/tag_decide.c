@@ -54,7 +54,7 @@ static void flip(struct state *self, size_t k)
         self->lean[i] += 2 * coupling(self->model, i, k) * self->y[k];
 }
 
-/* Every labelling, each one flip from the one before (Gray code). */
+/* Tries every labelling, each one flip from the one before (Gray code). */
 static double enumerate(struct state *self, uint64_t *n_looked)
 {
     size_t n = (size_t)self->model->n_tags;
@@ -113,7 +113,7 @@ static enum clv_status start_from_messages(struct state *self, struct clv_error 
     return CLV_OK;
 }
 
-/* From self->y, single flips as long as one helps. */
+/* Flips single tags of self->y as long as that helps. */
 static void descend(struct state *self, double *value, uint64_t *n_looked)
 {
     size_t n = (size_t)self->model->n_tags;
@@ -226,7 +226,7 @@ static enum clv_status decide_network(int8_t *y, struct clv_belief_result *resul
     return CLV_OK;
 }
 
-/* Each tag by its own sign. */
+/* Decides each tag by the sign of its own score. */
 static void decide_alone(int8_t *y, struct clv_belief_result *result, const double *scores, size_t n)
 {
     *result = (struct clv_belief_result){.is_optimal = 1, .n_nodes = n};

@@ -191,7 +191,7 @@ static enum clv_status fit_decision(void *context, size_t decision, int thread, 
     return CLV_OK;
 }
 
-/* All tags at once, their couplings shared: a Boltzmann machine. */
+/* Fits all tags at once with shared couplings, as a Boltzmann machine. */
 static enum clv_status fit_together(struct fit_state *self, struct clv_error *err)
 {
     struct clv_tag_model *model = self->model;

@@ -163,7 +163,7 @@ struct tag_file {
     const char *path;
 };
 
-/* A copy of the numbers of a tensor with n of them, all finite. */
+/* Copies the numbers of a tensor that must have n of them, all finite. */
 static enum clv_status take_reals(double **copy, const struct tag_file *file, const char *name, int32_t n_dims,
                                   const int64_t *shape, struct clv_error *err)
 {
@@ -178,7 +178,7 @@ static enum clv_status take_reals(double **copy, const struct tag_file *file, co
     return *copy ? CLV_OK : fail_memory(err);
 }
 
-static enum clv_status read_place(struct clv_tag_model *model, const struct tag_file *file, struct clv_error *err)
+static enum clv_status read_order(struct clv_tag_model *model, const struct tag_file *file, struct clv_error *err)
 {
     const struct clv_tensor *tensor;
     size_t k = (size_t)model->n_tags;
@@ -222,7 +222,7 @@ static enum clv_status read_arrays(struct clv_tag_model *model, const struct tag
 {
     int64_t k = model->n_tags, d = model->n_features;
     int64_t n_couplings = (int64_t)clv_tag_coupling_count(model->form, model->n_tags, model->order);
-    MUST(read_place(model, file, err));
+    MUST(read_order(model, file, err));
     MUST(take_reals(&model->bias, file, "bias", 1, &k, err));
     MUST(take_reals(&model->coupling, file, "coupling", 1, &n_couplings, err));
     if (clv_tensors_find(file->tensors, "scale"))

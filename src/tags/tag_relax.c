@@ -1,5 +1,6 @@
 /* Solves the linear relaxation of models with a coupling for every pair of tags, by a minimum cut over each tag and its
- * opposite: gives a bound, and the tags that it is sure of. Start at tag_relax, at the end. */
+ * opposite. It gives a bound, and values of some tags that an optimum has as well. Start at
+ * tag_relax, at the end. */
 #include "tags/tags.h"
 
 #include <math.h>
@@ -25,8 +26,8 @@ void tag_relaxation_release(struct tag_relaxation *self)
     *self = (struct tag_relaxation){0};
 }
 
-/* c y_i y_j is half of it for i and j and half for their opposites where c >= 0, and else for the one and the other's
- * opposite: whoever differs loses |c| each time. */
+/* Adds c y_i y_j, half of it at the edge of i and j, half at that of their opposites. If c < 0, each edge joins one of
+ * the two and the opposite of the other. Ends that differ lose |c|. */
 static void put_pair(struct tag_relaxation *self, size_t pair, size_t i, size_t j, double c)
 {
     int32_t opposite = (int32_t)self->n_tags, first = (int32_t)i, second = (int32_t)j;

@@ -1,12 +1,12 @@
-/* Structured SVMs over tags, on a chain or the complete graph, with the linear kernel: block-coordinate Frank-Wolfe
- * (Lacoste-Julien et al., ICML 2013), one block an example, with line search. Each block keeps what its dual variables
- * contribute,
+/* Learns structured SVMs over tags, on a chain or the complete graph, with the linear kernel, by block-coordinate
+ * Frank-Wolfe (Lacoste-Julien et al., ICML 2013) with line search and one block per example. Each block keeps the
+ * contribution of its dual variables,
  *     w = sum_l u_l x_l',   b = sum_l u_l,   couplings = sum_l e_l,   loss = sum_l ell_l,
  * since every labelling's part is a multiple of the same features.
  *
  * Where the labellings of the complete graph are too many, the oracle is the linear relaxation (tag_relax.c), whose
- * optima have halves: the objective is then the relaxation's, which is above the structured hinge and has the same form
- * (Finley & Joachims 2008, "overgenerating"), so that line search and gap stay true. */
+ * optima have halves: the objective is then the relaxation's, which is above the structured hinge and has the same
+ * form (Finley & Joachims 2008, "overgenerating"), so that line search and gap stay true. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -23,15 +23,15 @@ struct machine {
     double *u;      /* [n][k] */
     double *e;      /* [n][n_couplings] */
     double *loss;   /* [n] */
-    double *scores; /* [k] of the example at work, plain and loss-augmented */
+    double *scores; /* [k] scores of the current example, plain and loss-augmented */
     double *augmented;
-    double *u_new, *e_new; /* [k], [n_couplings] the corner that the oracle names */
-    int8_t *truth, *y;     /* [k] -1 or 1, of y 0 too where it is relaxed */
+    double *u_new, *e_new; /* [k], [n_couplings] the corner that the oracle found */
+    int8_t *truth, *y;     /* [k] -1 or 1; 0 in a relaxed y as well */
     uint8_t *tags;
-    struct tag_relaxation relaxation; /* of more tags than are enumerated on the complete graph */
+    struct tag_relaxation relaxation; /* for more tags than are enumerated on the complete graph */
 };
 
-/* e += factor times the products of y, those of halves as the couplings like them. */
+/* e += factor times the products of y. Products with a half get the sign that scores most with the couplings. */
 static void product_of(double *e, const struct machine *self, const int8_t *y, double factor)
 {
     const double *coupling = self->model->coupling;
@@ -70,7 +70,7 @@ static enum clv_status ask(double *loss, struct machine *self, size_t l, struct 
         self->u_new[i] = self->c * step;
         *loss += self->c * (0.5 * abs(step));
     }
-    /* By stationarity the couplings are their products' sum over eta. */
+    /* By stationarity the couplings are the sum of the products, divided by eta. */
     memset(self->e_new, 0, self->n_couplings * sizeof *self->e_new);
     product_of(self->e_new, self, self->truth, self->c / self->eta);
     product_of(self->e_new, self, self->y, -self->c / self->eta);
@@ -121,7 +121,8 @@ static void move(struct machine *self, size_t l, double step, double loss)
     self->loss[l] += step * (loss - self->loss[l]);
 }
 
-/* One pass in random order; *gap is the sum of the blocks' as they were met, at least the gap's order of size. */
+/* Runs a pass in random order. *gap is the sum of the gaps of the blocks at the time of their steps, which has the
+ * order of size of the true gap. */
 static enum clv_status pass(double *gap, struct machine *self, int32_t *order, int32_t number, struct clv_error *err)
 {
     size_t n = self->task->n;
@@ -152,7 +153,7 @@ static double half_square(const struct machine *self)
     return sum / 2;
 }
 
-/* The true objective and gap, all blocks under the same weights. */
+/* Measures the true objective and gap, with all blocks under the same weights. */
 static enum clv_status measure(struct clv_tag_training_result *result, struct machine *self, struct clv_error *err)
 {
     double gap = 0, dual = -half_square(self), lambda = self->task->parameters[CLV_TAG_LAMBDA];

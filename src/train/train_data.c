@@ -1,6 +1,6 @@
 /* Loads the data of a training: opens a feature file, or reads images and masks, adds to the recipe what the set as a
  * whole decides (bands, maps, number of superpixels), learns the codebooks and extracts features. The number of
- * superpixels is raised where superpixels cannot follow the masks (train_scale_choose). Start at train_data_load. */
+ * superpixels is raised if superpixels cannot follow the masks (train_scale_choose). Start at train_data_load. */
 #include "train/train.h"
 
 #include <stdio.h>
@@ -53,7 +53,7 @@ static enum clv_status open_features(struct train_data *data, const struct clv_t
                   : training_set_number_labels(&data->labels, clv_dataset_n_labels(data->dataset), err);
 }
 
-/* The images whose masks tell how well superpixels follow them. */
+/* Measures, over some images, how well superpixels follow the masks. */
 struct measure_state {
     const struct clv_recipe *recipe;
     const struct clv_set *set;
@@ -144,11 +144,11 @@ static enum clv_status order_slices(struct clv_set *set, const struct clv_train_
     return CLV_OK;
 }
 
-/* Gives the recipe its value before learning: the recipe of the start, which loses it, or the settings of the options.
- * Sets the limits that follow from it. */
+/* Sets the recipe before learning: it is moved from the start model, or has the settings of the options. Sets the
+ * limits that follow from it. */
 static void begin_recipe(struct clv_recipe *recipe, struct clv_train_options *options, struct clv_model *start)
 {
-    *recipe = options->init ? TAKE(start->recipe) : options->recipe; /* before it is learned, it owns nothing */
+    *recipe = options->init ? TAKE(start->recipe) : options->recipe; /* a recipe that is not learned owns nothing */
     recipe_take_range(recipe, &options->limits);
     recipe_limits(&options->limits, recipe);
 }
@@ -217,7 +217,7 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
             "--sequence: %s was not learned of sequences", options->init);
     bool has_windows = changed.recipe.window;
     changed.sequence = has_windows;
-    if (options->init) /* by whose windows more is refused */
+    if (options->init) /* with windows of the start model more options are refused */
         MUST(train_rules_check(train_option_rules, &changed, NULL, NULL, err));
     FAIL_IF(has_windows && (options->image_boxes || options->n_image_maps), CLV_ERR_USAGE,
             "--sequence excludes the images' own boxes and maps: slices are learned from by their masks alone");

@@ -90,9 +90,10 @@ enum clv_status train_weak_list(struct train_weak *self, const struct train_data
         n_said += has_mask && !(data->recipe.window && slices_are_whole(&problem));
     }
     if (n_said)
-        report_message(progress, CLV_NOTE,
-                       "masks that mark fewer than half of the regions of their image: %zu; the rest is guessed from what they mark",
-                       n_said);
+        report_message(
+            progress, CLV_NOTE,
+            "masks that mark fewer than half of the regions of their image: %zu; the rest is guessed from what they mark",
+            n_said);
     *self = TAKE(result);
     return CLV_OK;
 }

@@ -78,10 +78,10 @@ static struct clv_box box_around(const struct clv_mask *mask, double wider)
     int low[2] = {INT_MAX, INT_MAX}, high[2] = {-1, -1};
     const int size[2] = {mask->width, mask->height};
     for (int p = 0; p < mask->width * mask->height; p++) {
-        const int place[2] = {p % mask->width, p / mask->width};
+        const int position[2] = {p % mask->width, p / mask->width};
         for (int k = 0; mask->labels[p] == 1 && k < 2; k++) {
-            low[k] = place[k] < low[k] ? place[k] : low[k];
-            high[k] = place[k] >= high[k] ? place[k] + 1 : high[k];
+            low[k] = position[k] < low[k] ? position[k] : low[k];
+            high[k] = position[k] >= high[k] ? position[k] + 1 : high[k];
         }
     }
     for (int k = 0; k < 2; k++) {
@@ -177,10 +177,10 @@ static void extent(int *width, int *height, const struct scene *scene)
 {
     int low[2] = {INT_MAX, INT_MAX}, high[2] = {-1, -1};
     for (int p = 0; p < scene->image.width * scene->image.height; p++) {
-        const int place[2] = {p % scene->image.width, p / scene->image.width};
+        const int position[2] = {p % scene->image.width, p / scene->image.width};
         for (int k = 0; scene->labels[p] && k < 2; k++) {
-            low[k] = place[k] < low[k] ? place[k] : low[k];
-            high[k] = place[k] > high[k] ? place[k] : high[k];
+            low[k] = position[k] < low[k] ? position[k] : low[k];
+            high[k] = position[k] > high[k] ? position[k] : high[k];
         }
     }
     *width = high[0] - low[0] + 1;
@@ -405,11 +405,11 @@ TEST(superpixels_are_alike_by_colour_place_and_roughness)
                 square[c] = pow((double)(a->lab[c] - b->lab[c]), 2);
             double colour = 0.43 * square[0] + square[1] + square[2];
             double away = pow((double)(a->x - b->x), 2) / 0.5 + pow((double)(a->y - b->y), 2) * 0.5;
-            double wide = i == j ? 0 : exp(-colour / 32), place = exp(-away / (8 * 0.48 * 0.48));
+            double wide = i == j ? 0 : exp(-colour / 32), position = exp(-away / (8 * 0.48 * 0.48));
             ck_assert_double_eq_tol((double)affinity.wide[i * N + j], wide, 1e-5);
-            ck_assert_double_eq_tol((double)affinity.place[i * N + j], i == j ? 0 : pow(place, 8), 1e-5);
-            ck_assert_double_eq_tol((double)affinity.near[i * N + j], pow(wide, 3) * place / (1 + 0.01 * rough * rough),
-                                    1e-5);
+            ck_assert_double_eq_tol((double)affinity.position[i * N + j], i == j ? 0 : pow(position, 8), 1e-5);
+            ck_assert_double_eq_tol((double)affinity.near[i * N + j],
+                                    pow(wide, 3) * position / (1 + 0.01 * rough * rough), 1e-5);
             if (j == i + 1)
                 ck_assert_double_eq_tol((double)affinity.step[i], sqrt(square[0] + square[1] + square[2]), 1e-5);
         }

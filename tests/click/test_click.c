@@ -210,7 +210,7 @@ TEST(features_lean_to_the_nearer_stroke_and_barred_means_most_pixels)
     float *features = calloc((size_t)map->n, CLICK_FEATURES * sizeof *features);
     ck_assert_ptr_nonnull(features);
     must(click_features_fill(features, &view, NULL, err));
-    static const int ratios[] = {CLICK_STEPS_RATIO, CLICK_PLACE_RATIO};
+    static const int ratios[] = {CLICK_STEPS_RATIO, CLICK_DISTANCE_RATIO};
     for (int k = 0; k < 2; k++) {
         ck_assert_float_gt(features[at_foreground * CLICK_FEATURES + ratios[k]], 0.5f);
         ck_assert_float_lt(features[at_background * CLICK_FEATURES + ratios[k]], -0.5f);
@@ -364,9 +364,9 @@ TEST(regions_of_one_colour_are_separated_by_their_roughness)
         for (int32_t j = 0; j < i; j++) {
             const struct click_region *a = &scene->regions[i], *b = &scene->regions[j];
             float dx = a->x - b->x, dy = a->y - b->y, rough = a->roughness - b->roughness;
-            float place = (dx * dx + dy * dy) / (2 * 0.16F * 0.16F), step = click_colour_distance(a, b, 0.43F);
+            float position = (dx * dx + dy * dy) / (2 * 0.16F * 0.16F), step = click_colour_distance(a, b, 0.43F);
             const float kernel[] = {scene->near_kernel[i * n + j], scene->wide_kernel[i * n + j]};
-            const float expected[] = {-step / 18 - place - 0.0096F * rough * rough,
+            const float expected[] = {-step / 18 - position - 0.0096F * rough * rough,
                                       -step / 32 - 0.0096F * rough * rough};
             for (int k = 0; k < 2; k++) {
                 ck_assert_float_eq_tol(kernel[k], expf(expected[k]), 1e-5F);

@@ -130,14 +130,14 @@ static void walk_slowly(double *distance, const struct scene *self)
 
 /* Distances of one sort of seeds over steps and straight, and the similarity of colours. */
 struct reach {
-    double steps[N], place[N], like[N];
+    double steps[N], distance[N], like[N];
 };
 
 static void reach_slowly(struct reach *reach, const struct scene *self, uint8_t sort)
 {
     bool is_any = false;
     for (int32_t i = 0; i < self->n; i++) {
-        reach->steps[i] = reach->place[i] = 1000;
+        reach->steps[i] = reach->distance[i] = 1000;
         reach->like[i] = 0;
     }
     for (int32_t s = 0; s < self->n; s++) {
@@ -151,12 +151,12 @@ static void reach_slowly(struct reach *reach, const struct scene *self, uint8_t 
         reach->steps[s] = 0;
         for (int32_t i = 0; i < self->n; i++) {
             const struct click_region *a = &self->scene->regions[s], *b = &self->scene->regions[i];
-            reach->place[i] = fmin(reach->place[i], hypot((double)(a->x - b->x), (double)(a->y - b->y)));
+            reach->distance[i] = fmin(reach->distance[i], hypot((double)(a->x - b->x), (double)(a->y - b->y)));
             reach->like[i] = fmax(reach->like[i], 1 / (1 + (double)click_colour_distance(a, b, 0.43F) / 36));
         }
     }
     for (int32_t i = 0; i < self->n && !is_any; i++) {
-        reach->place[i] = (double)self->scene->regions[i].to_border + 0.15;
+        reach->distance[i] = (double)self->scene->regions[i].to_border + 0.15;
         reach->steps[i] = self->scene->regions[i].to_border < 0.02F ? 10 : 1000;
     }
     walk_slowly(reach->steps, self);
@@ -209,9 +209,9 @@ static void define(double (*f)[CLICK_FEATURES], const struct scene *self)
             [CLICK_STEPS_RATIO] = balance(background.steps[i], foreground.steps[i]),
             [CLICK_STEPS_FOREGROUND] = log(1 + foreground.steps[i] / 10),
             [CLICK_STEPS_BACKGROUND] = log(1 + background.steps[i] / 10),
-            [CLICK_PLACE_RATIO] = balance(background.place[i], foreground.place[i]),
-            [CLICK_PLACE_FOREGROUND] = fmin(foreground.place[i], 1),
-            [CLICK_PLACE_BACKGROUND] = fmin(background.place[i], 1),
+            [CLICK_DISTANCE_RATIO] = balance(background.distance[i], foreground.distance[i]),
+            [CLICK_DISTANCE_FOREGROUND] = fmin(foreground.distance[i], 1),
+            [CLICK_DISTANCE_BACKGROUND] = fmin(background.distance[i], 1),
             [CLICK_BORDER] = fmin((double)regions[i].to_border, 0.4),
             [CLICK_BORDER_NEAR] = regions[i].to_border < 0.04F,
             [CLICK_LIKE_FOREGROUND] = foreground.like[i],

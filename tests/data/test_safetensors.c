@@ -104,12 +104,12 @@ TEST(malformed_headers_are_refused_with_file_and_tensor)
     expect_bad(" {}", 0, "not a tensor file");
     expect_bad("{", 0, "bad JSON");
     expect_bad("{}", 3, "3 bytes behind the last tensor");
-    expect_bad("{\"x\":1}", 0, "tensor \"x\": its entry is not JSON object");
+    expect_bad("{\"x\":1}", 0, "tensor \"x\": its entry is not a JSON object");
     expect_bad("{\"x\":{}}", 0, "dtype is missing");
     expect_bad("{\"x\":" ENTRY("BOOL", "[1]", "[0,1]") "}", 1, "tensor \"x\": type BOOL is not supported");
     expect_bad("{\"x\":" ENTRY("BF16", "[1]", "[0,2]") "}", 2, "type BF16 is not supported");
     expect_bad("{\"x\":" ENTRY("f32", "[1]", "[0,4]") "}", 4, "type f32 is not supported");
-    expect_bad("{\"x\":{\"dtype\":5,\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "dtype is missing or no string");
+    expect_bad("{\"x\":{\"dtype\":5,\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "dtype is missing or not a string");
     expect_bad("{\"x\":{\"dtype\":\"F32\",\"data_offsets\":[0,4]}}", 4, "shape is missing");
     expect_bad("{\"x\":{\"dtype\":\"F32\",\"shape\":[1]}}", 4, "data_offsets are not two integers");
     expect_bad("{\"x\":" ENTRY("F32", "[-1]", "[0,4]") "}", 4, "dimension 0 of its shape is not a count");
@@ -134,7 +134,7 @@ TEST(malformed_headers_are_refused_with_file_and_tensor)
     expect_bad("{\"a\":" ENTRY("U8", "[4]", "[0,4]") ",\"b\":" ENTRY("U8", "[4]", "[0,4]") "}", 4, "overlapping");
     expect_bad("{\"a\":" ENTRY("U8", "[4]", "[0,4]") "}", 5, "1 bytes behind the last tensor");
     expect_bad("{\"a\":" ENTRY("U8", "[1]", "[0,1]") ",\"a\":" ENTRY("U8", "[1]", "[0,1]") "}", 1, "duplicate");
-    expect_bad("{\"__metadata__\":5}", 0, "__metadata__ is not JSON object");
+    expect_bad("{\"__metadata__\":5}", 0, "__metadata__ is not a JSON object");
     expect_bad("{\"__metadata__\":{\"a\":5}}", 0, "metadata \"a\" is not a string");
 #undef ENTRY
 }

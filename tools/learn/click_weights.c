@@ -174,7 +174,7 @@ static void start(click_weights_table table)
 {
     static const struct click_weights by_hand = {.linear = {[CLICK_NEAR] = 0.3F,
                                                             [CLICK_STEPS_RATIO] = 1,
-                                                            [CLICK_PLACE_RATIO] = 1,
+                                                            [CLICK_DISTANCE_RATIO] = 1,
                                                             [CLICK_LIKE_FOREGROUND] = 1,
                                                             [CLICK_LIKE_BACKGROUND] = -1,
                                                             [CLICK_BEFORE_FAR] = 1,

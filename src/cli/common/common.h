@@ -62,12 +62,12 @@ bool console_is_quiet(void);
 enum console_progress_form { CONSOLE_BAR, CONSOLE_JSON, CONSOLE_NONE };
 void console_set_progress(enum console_progress_form form);
 
-/* Nothing that is printed from now on appears. */
+/* Suppresses all that is printed from now on. */
 void console_silence(void);
 
 /* "cleave: SEVERITY: MESSAGE" on a line of its own, or an event of --progress json that is called as the severity. A
- * note tells what was chosen, and -q leaves it out; after a warning and after an error of one of many things the command
- * goes on. */
+ * note tells what was chosen, and -q leaves it out; after a warning and after an error of one of many things the
+ * command goes on. */
 void console_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void console_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void console_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -174,10 +174,10 @@ enum clv_status options_check(const struct common_options *common, const struct 
 /* options_given for the rules of trainings; `common` is a struct common_options. */
 option_is_given option_in_common;
 
-/* At most 30 lines: what most people need. `command` is "cleave train". */
+/* Prints the options that most people need, on at most 30 lines. `command` is for example "cleave train". */
 void option_help_short(FILE *stream, const char *command, const struct option_table *table,
                        const struct common_options *common);
-/* Every option, by sections. */
+/* Prints every option, by sections. */
 void option_help_all(FILE *stream, const char *command, const struct option_table *table,
                      const struct common_options *common);
 /* Prints a line per option for completion: "--pairwise=auto none potts full"; "--data=@" is a file, "--model=@.cleave"

@@ -1,4 +1,4 @@
-/* Prints what --help, --usage and shell completion say of a table of options. Start at option_help_all. */
+/* Prints the texts of --help, --usage and shell completion for a table of options. Start at option_help_all. */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static void put_words(FILE *stream, const char *words, int indent, int column)
     fputc('\n', stream);
 }
 
-/* The value that the member has, if it is one that could be given. */
+/* Prints the value of the option's member, if it could be given as an option. */
 static void put_default(struct text *text, const struct clv_option *option, const void *base)
 {
     const void *member = (const char *)base + option->offset;
@@ -61,14 +61,14 @@ static void put_default(struct text *text, const struct clv_option *option, cons
     }
 }
 
-/* The help of an option with what its row says of values, in brackets. */
+/* Prints the help of an option, with its default and its values in brackets. */
 static void describe(struct text *text, const struct clv_option *option, const struct option_group *group,
                      bool is_short, bool has_default)
 {
     const char *end = strchr(option->help, '\n'), *open = " (";
     text_append(text, option->help, end ? (size_t)(end - option->help) : strlen(option->help));
     if (end && !is_short) {
-        if (end[1] != '(') /* a bracket goes on with the sentence */
+        if (end[1] != '(') /* the sentence continues in a bracket */
             text_put(text, ".");
         text_put(text, end);
     }

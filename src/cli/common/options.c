@@ -223,11 +223,11 @@ static enum clv_status refuse_unknown(const struct option_table *table, const ch
     return fail(err, CLV_ERR_USAGE, "unrecognized option '--%s'; --help all lists the options", name);
 }
 
-/* What a long word is, or why it cannot be: *takes_next if the word behind it is its value. */
+/* Refuses a long option that the table lacks or that is used wrongly. *takes_next: its value is the next word. */
 static enum clv_status check_long(bool *takes_next, const struct option_table *table, const char *typed, bool is_last,
                                   struct clv_error *err)
 {
-    OWNED(text_release) struct text listed;
+    OWNED(text_release) struct text listed = {0};
     size_t n, length = strcspn(typed, "=");
     text_init(&listed, 1 << 14);
     const struct clv_option *option = look_up_long(&n, &listed, table, typed, length);
@@ -242,7 +242,8 @@ static enum clv_status check_long(bool *takes_next, const struct option_table *t
     return CLV_OK;
 }
 
-/* The same of a word of short options, the last of which may have a value. */
+/* Refuses a word of short options if one of them is unknown or is used wrongly. Only the last may have a value, which is
+ * the next word if *takes_next. */
 static enum clv_status check_short(bool *takes_next, bool *is_over, const struct option_table *table, const char *typed,
                                    bool is_last, struct clv_error *err)
 {

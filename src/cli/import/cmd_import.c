@@ -302,7 +302,7 @@ static enum clv_status take_images(struct import_set *self, const struct clv_set
     const char *first_without = NULL;
     bool is_layer = boxes->form == CLV_BOXES_GEOJSON, is_one = is_of_all(boxes, self->options);
     if (is_one && images->n_items > 1)
-        MUST(import_check_places(images, err));
+        MUST(import_check_georeferences(images, err));
     for (size_t i = 0; i < images->n_items; i++) {
         const struct clv_item *item = &images->items[i];
         const struct clv_image_boxes *entry = is_one ? boxes->images : entries[i];
@@ -350,7 +350,8 @@ static enum clv_status check_single(const struct clv_boxes *boxes, const struct 
     return CLV_OK;
 }
 
-/* Nothing is in the set: whether no image is named, or nothing of those that are can be used. */
+/* Fails because the set is empty. The message tells whether no image was named, or none of the named ones could be
+ * used. */
 static enum clv_status fail_empty(const struct import_set *self, const struct clv_set *images,
                                   const struct clv_boxes *boxes, const struct clv_image_boxes *const *entries,
                                   struct clv_error *err)
@@ -422,7 +423,7 @@ static enum clv_status find_export(char **part, char **images, const struct impo
 {
     char folder[PATH_MAX];
     if (!realpath(options->annotations, folder))
-        return CLV_OK; /* whoever reads them will say why */
+        return CLV_OK; /* reported when they are read */
     OWNED_ARRAY char *itself = string_copy(folder), *around = path_folder(folder);
     NEED(itself && around);
     const char *const folders[2] = {itself, around};

@@ -127,7 +127,7 @@ enum clv_status import_objects_end(struct import_objects *self, struct import_se
 enum clv_status import_lay(struct clv_image_boxes *laid, const struct clv_image_boxes *layer, const char *image,
                            const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 /* CLV_ERR_DATA unless each image lies somewhere on Earth, as images that share a layer must. */
-enum clv_status import_check_places(const struct clv_set *images, struct clv_error *err) CLV_CHECK;
+enum clv_status import_check_georeferences(const struct clv_set *images, struct clv_error *err) CLV_CHECK;
 void import_unlay(struct clv_image_boxes *laid);
 
 /* Folders of a mask for each object. */

@@ -77,7 +77,7 @@ static enum clv_status find_pixels(double pixel_of[6], const struct georeference
     return CLV_OK;
 }
 
-enum clv_status import_check_places(const struct clv_set *images, struct clv_error *err)
+enum clv_status import_check_georeferences(const struct clv_set *images, struct clv_error *err)
 {
     size_t n_without = 0, first = 0;
     for (size_t i = 0; i < images->n_items; i++) {

@@ -1,4 +1,4 @@
-/* `cleave inspect`: a model described on standard output. cmd_inspect.c reads the options and describes models of
+/* `cleave inspect`: describes a model on standard output. cmd_inspect.c reads the options and describes models of
  * images and how many of their weights count, inspect_tags.c models of tags, inspect_image.c TIFFs. */
 #ifndef CLI_INSPECT_H
 #define CLI_INSPECT_H
@@ -8,8 +8,8 @@
 #include "cleave/image.h"
 #include "cleave/model.h"
 
-/* Describes a model of tags and its n_top largest couplings. inspect_is_tags: whether a file is one (false for what is
- * no tensor file at all). */
+/* Describes a model of tags and its n_top largest couplings. inspect_is_tags: whether a file is one (false if it is not
+ * a tensor file at all). */
 bool inspect_is_tags(const char *path);
 enum clv_status inspect_tags(const char *path, int32_t n_top, bool json, struct clv_error *err) CLV_CHECK;
 

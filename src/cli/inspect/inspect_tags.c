@@ -1,4 +1,4 @@
-/* `cleave inspect` of a model of tags, as text or as JSON. Start at inspect_tags. */
+/* Describes a model of tags for `cleave inspect`, as text or as JSON. Start at inspect_tags. */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ bool inspect_is_tags(const char *path)
     return is_tags;
 }
 
-/* The coupling of the tags at two places of the sequence, later > earlier; 0 where the form has none. */
+/* The coupling of the tags at two positions of the order of decision, later > earlier; 0 if the form has none. */
 static double coupling_of(const struct clv_tag_model *model, int32_t later, int32_t earlier)
 {
     size_t i = (size_t)later, j = (size_t)earlier;
@@ -34,7 +34,7 @@ static double coupling_of(const struct clv_tag_model *model, int32_t later, int3
     return 0;
 }
 
-/* The largest couplings between two tags, one after the other, without sorting all of them: n_top is small. */
+/* Prints the largest couplings between two tags. It searches for them one by one, since n_top is small. */
 static void put_couplings(struct text *text, const struct clv_tag_model *model, int32_t n_top, bool json)
 {
     double last = INFINITY;

@@ -122,7 +122,8 @@ static enum clv_status make_token(char token[PAGE_TOKEN_SIZE], struct clv_error 
 #define REDIRECT                                                                                                       \
     "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url=%.*s\"><a href=\"%.*s\">cleave label</a>\n"
 
-/* A file that nobody else may read and that leads to the link: arguments of programs can be seen by all. */
+/* Makes a file that leads to the link and that no other user may read, since all users can see arguments of
+ * programs. */
 static enum clv_status write_redirect(char **path, const char *link, int size, struct clv_error *err)
 {
     const char *folders[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp"};

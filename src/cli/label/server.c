@@ -1,8 +1,8 @@
-/* HTTP for the page, over libmicrohttpd: one thread, bounded connections, headers, bodies and waiting.
+/* Serves the page by HTTP, over libmicrohttpd, in one thread, with limits of connections, headers, bodies and waiting.
  *
- * A connection is a stranger's until it has sent the headers of a request that is allowed. There are at most
- * MAX_STRANGERS of these: a new one replaces the oldest. Each has HEADERS_S seconds in all, and its bodies are not
- * read. Limits by address would not help, as all users of this machine have the owner's address. */
+ * A connection is a stranger until it has sent the headers of an allowed request. There are at most MAX_STRANGERS
+ * strangers: a new one replaces the oldest. Each has HEADERS_S seconds in all, and its bodies are not read. Limits by
+ * address would not help, since all users of this machine have the owner's address. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
@@ -61,7 +61,7 @@ static void free_body(void *bytes)
     array_free(bytes);
 }
 
-/* Takes over what the response holds. */
+/* Makes the reply of a response, whose bytes it takes over. */
 static struct MHD_Response *reply_of(struct page_response *response)
 {
     if (response->view)
@@ -92,7 +92,7 @@ static enum MHD_Result answer(struct MHD_Connection *connection, const struct la
         snprintf(tag, sizeof tag, "\"%.*s\"", PAGE_TAG_SIZE - 1, response->tag);
         result &= MHD_add_response_header(reply, MHD_HTTP_HEADER_ETAG, tag);
     }
-    if (response->sets_cookie) { /* Lax: the file that the browser is given is another site; no GET changes anything */
+    if (response->sets_cookie) { /* Lax: the file that opens the page is another site; no GET changes anything */
         char cookie[128];
         snprintf(cookie, sizeof cookie, "%s=%s; HttpOnly; SameSite=Lax; Path=/", server->access.cookie,
                  server->access.token);
@@ -121,7 +121,7 @@ static void forget_stranger(struct label_server *server, size_t k)
     memmove(server->strangers + k, server->strangers + k + 1, (server->n_strangers - k) * sizeof *server->strangers);
 }
 
-/* libmicrohttpd finds its connection closed, and closes the socket. */
+/* Shuts the oldest stranger's connection down. libmicrohttpd notices that and closes the socket. */
 static void drop_oldest(struct label_server *server)
 {
     shutdown(server->strangers[0].socket, SHUT_RDWR);
@@ -133,7 +133,7 @@ static int socket_of(struct MHD_Connection *connection)
     return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 }
 
-/* Removes a connection that was accepted, or has closed. */
+/* Removes a connection from the strangers after its request was allowed or it was closed. */
 static void no_stranger(struct label_server *server, struct MHD_Connection *connection)
 {
     for (size_t k = 0; k < server->n_strangers; k++)
@@ -181,7 +181,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         request.size = upload->is_too_large ? (size_t)PAGE_MAX_BODY + 1 : upload->size;
         return answer(connection, server, &request);
     }
-    /* The headers are complete: a request that is not allowed is answered before its body is read. */
+    /* Now the headers are complete: a request that is not allowed is answered before its body is read. */
     const char *why;
     if (page_refuses(&why, &server->access, &request, page_route(url)))
         return answer(connection, server, &request);
@@ -263,7 +263,7 @@ static enum clv_status listen_at(struct label_server *server, struct page_access
     if (server->socket < 0)
         return fail_errno(err, CLV_ERR_OS, "cannot open a socket");
     (void)setsockopt(server->socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (is_six) /* "::" is IPv4, too */
+    if (is_six) /* "::" also listens for IPv4 */
         (void)setsockopt(server->socket, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     if (bind(server->socket, &at.any, size) != 0 || listen(server->socket, 128) != 0)
         return fail_errno(err, CLV_ERR_OS, "cannot listen on %s port %d%s", address, *port,
@@ -288,7 +288,7 @@ enum clv_status label_server_new(struct label_server **server, struct text *link
     for (size_t k = 0; k < n_hosts; k++)
         text_printf(links, "http://%s/?token=%s\n", access->hosts[k], access->token);
     NEED(!links->failed);
-    add_host(access, &n_hosts, "localhost", port); /* of a tunnel */
+    add_host(access, &n_hosts, "localhost", port); /* the host of a tunnel */
     add_host(access, &n_hosts, "127.0.0.1", port);
     snprintf(access->cookie, sizeof access->cookie, "cleave-%d", port);
     result->access = *access;

@@ -23,7 +23,7 @@
 #include "score/score.h"
 #include "train/train.h"
 
-/* cleave score of a feature file: nodes, not pixels. */
+/* cleave score of a feature file, which counts nodes instead of pixels. */
 
 struct features_task {
     const struct path_list *paths; /* of feature files with truth */
@@ -37,16 +37,16 @@ struct score_state {
     const struct clv_dataset *dataset;
     const struct clv_model *model;
     struct clv_oracle **oracles;      /* [n_threads] */
-    struct clv_confusion *confusions; /* [n_threads] of known nodes: whole numbers add up to the same in any order */
+    struct clv_confusion *confusions; /* [n_threads] of known nodes; sums of whole numbers are equal in any order */
     struct likelihood *likelihoods;   /* [n_threads]; NULL: not asked for */
     double *loss;                     /* [examples]; NaN: without truth, not scored */
-    double *node_error;               /* [examples] that are scored: the share of known nodes that are wrong */
-    double *log_likelihood;           /* [examples] of those that are scored, if asked for */
+    double *node_error;               /* [examples] the share of wrong nodes among known ones, of scored examples */
+    double *log_likelihood;           /* [examples] of scored ones, if asked for */
     size_t n_scored;
     int n_threads;
 };
 
-/* The share of wrong nodes over all examples that are scored, and means over these examples. */
+/* The share of wrong nodes in all scored examples, and means over these examples. */
 struct means {
     double n_known, error, loss, node_error, log_likelihood;
 };
@@ -194,9 +194,9 @@ static enum clv_status print(const struct score_state *self, bool json, struct c
     return CLV_OK;
 }
 
-/* Labels the nodes of a feature file with the model; the decoding says whether hidden nodes are summed or maximised
- * over. Prints the shares of known nodes that are right or wrong: in all, by label, and as the mean over examples. Also
- * prints the examples' mean loss and, if wanted, the exact log-likelihood of their known labels. */
+/* Labels the nodes of a feature file with the model, whose decoding sums or maximises over hidden nodes. Prints the
+ * shares of known nodes that are right or wrong: in all, by label, and as the mean over examples. Also prints the
+ * examples' mean loss and, if wanted, the exact log-likelihood of their known labels. */
 static enum clv_status score_features(const struct features_task *task, struct clv_error *err)
 {
     OWNED(clv_model_release) struct clv_model model = {0};
@@ -346,8 +346,8 @@ static bool has_masks(const struct clv_set *set)
     return i < set->n_items;
 }
 
-/* Finds how many leading characters of the images' names `segment' dropped: with --data those that all images share;
- * with a folder as the argument none, so predictions are in FOLDER/images/. */
+/* Returns the number of leading characters that `segment' dropped from the images' names: with --data those that all
+ * images share; with a folder as its argument none, so that predictions are in FOLDER/images/. */
 static size_t find_common(const struct clv_set *set, const char *folder)
 {
     char below[PATH_MAX];
@@ -376,7 +376,7 @@ static void sources_release(struct sources *self)
     clv_set_release(&self->set);
 }
 
-/* Lists the inputs of the set that was read, and scores their predictions; *task keeps how. */
+/* Lists the inputs of the set that was read, and scores their predictions. *task keeps the settings. */
 static enum clv_status compare(struct set_score *score, struct score_task *task, struct sources *from,
                                const struct score *self, const struct clv_progress *progress, struct clv_error *err)
 {

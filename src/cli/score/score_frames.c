@@ -37,7 +37,7 @@ static int compare_frames(const void *a, const void *b)
     return strcmp(((const struct frame_of *)a)->name, ((const struct frame_of *)b)->name);
 }
 
-/* All frames in the order of their sequence, or those of the split if only these are as many as the pages. */
+/* Reads all frames in the order of their sequence, or only those of the split if their number is that of the pages. */
 static enum clv_status read_sequence(struct clv_set *set, const char *file, const char *path, const char *split,
                                      struct clv_error *err)
 {

@@ -30,7 +30,7 @@ static double mean_iou_of_label(const struct set_score *score, int32_t label)
 /* clv_confusion_class_accuracy or clv_confusion_iou. */
 typedef double class_measure(const struct clv_confusion *confusion, int32_t label);
 
-/* Over the labels that have the measure. */
+/* The mean of a measure over the labels that have it. */
 static double mean_over_classes(const struct clv_confusion *confusion, const struct clv_labels *labels,
                                 class_measure *measure)
 {
@@ -46,7 +46,7 @@ static double mean_over_classes(const struct clv_confusion *confusion, const str
     return n ? sum / n : NAN;
 }
 
-/* A number in text, or "-" where there is none. */
+/* Prints a number to a buffer, or "-" for NaN. */
 static const char *shown(char buffer[32], double value, double scale, int digits)
 {
     if (isnan(value))
@@ -62,7 +62,8 @@ static void print_measures(const char *title, double weighted, double weighted_e
            shown(c, hamming, 100, 2), shown(d, iou, 1, 4));
 }
 
-/* Labels that occur; the share of a label's patches (or superpixels) that are right only where they were scored. */
+/* Prints the measures of the labels that occur, with the accuracy of their patches or superpixels if these were
+ * scored. */
 static void print_labels(const struct set_score *score)
 {
     char a[32], b[32], c[32];
@@ -166,7 +167,7 @@ static void put_csv_number(struct text *text, double value)
         text_put_json_number(text, value);
 }
 
-/* RFC 4180. */
+/* Writes a CSV field by RFC 4180. */
 static void put_csv_string(struct text *text, const char *string)
 {
     text_put(text, "\"");
@@ -249,7 +250,7 @@ static void put_classes(struct text *text, const char *name, const char *mean_na
     json_put_number(text, mean_name, mean_over_classes(confusion, labels, measure));
 }
 
-/* Over all pixels, or nodes, of the set. */
+/* Prints accuracies over all pixels, or nodes, of the set. */
 static void put_accuracies(struct text *text, const struct clv_confusion *confusion, const struct clv_labels *labels)
 {
     json_put_number(text, "accuracy", 1 - clv_confusion_score(confusion).hamming);

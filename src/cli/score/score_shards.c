@@ -1,5 +1,5 @@
-/* Prints the counts of a shard as a table (score_shard_print), and adds up the tables of all shards (score_merge):
- * scores of the whole set come out as if it had been scored at once. */
+/* Prints the counts of a shard as a table (score_shard_print), and adds up the tables of all shards (score_merge). The
+ * scores are those of the whole set scored in one run. */
 
 #include <string.h>
 
@@ -34,7 +34,7 @@ struct merge_state {
     size_t n_there, n_tables;
 };
 
-/* Whether a field is the name as a table has it. */
+/* Whether a field of a table is this name, escaped. */
 static enum clv_status is_name(bool *is, const char *field, const char *name, struct clv_error *err)
 {
     size_t size = 4 * strlen(name) + 1; /* a byte is shown as at most four */
@@ -55,7 +55,7 @@ static enum clv_status merge_row(struct merge_state *self, const struct tsv *tab
     uint64_t number;
     bool same = false;
     if (strcmp(table->fields[0], columns[0]) == 0)
-        return CLV_OK; /* the head of the next one of tables that were put end to end */
+        return CLV_OK; /* several tables may follow each other: this is the head of the next one */
     FAIL_IF(!parse_uint64(table->fields[0], &number) || number < 1 || number > inputs->n, CLV_ERR_DATA,
             "%s:%zu: image number \"%.60s\", the set has %zu images with masks", table->path, table->line,
             table->fields[0], inputs->n);
@@ -78,7 +78,8 @@ static enum clv_status merge_row(struct merge_state *self, const struct tsv *tab
     return CLV_OK;
 }
 
-/* Refuses a table that counts other things than those before it. */
+/* Refuses a table that is not one of a shard, or that counts other nodes (superpixels, patches, none) than the tables
+ * before it. */
 static enum clv_status check_head(struct merge_state *self, const struct tsv *table, struct clv_error *err)
 {
     size_t n = sizeof columns / sizeof *columns;

@@ -1,5 +1,5 @@
-/* cleave propagate: masks of some frames of a video, or slices of a stack, are propagated to the others, without a model.
- */
+/* `cleave propagate`: propagates masks of some frames of a video, or slices of a stack, to the others, without a
+ * model. */
 #include "cli/segment/segment.h"
 
 #include "base/base.h"

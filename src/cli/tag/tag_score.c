@@ -1,4 +1,4 @@
-/* cleave tag predict and score */
+/* `cleave tag predict` and `cleave tag score`: predicts tags, and compares tags with the truth. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static const struct clv_option score_rows[] = {
     {0},
 };
 
-/* The table is the command's, but for what both have. */
+/* Parses the options of either command; `table` lacks the rows that both have. */
 static enum clv_status parse(struct answer *self, struct option_table table, const struct clv_option *rows, int argc,
                              char **argv, struct clv_error *err)
 {
@@ -139,7 +139,7 @@ static void put_json(struct text *text, const struct answer *self, const struct 
     text_put(text, "]}\n");
 }
 
-/* The model's answers to the data; *set keeps the truth. */
+/* Tags the data by the model; *set keeps the truth. */
 static enum clv_status answer(struct tag_outputs *annotation, struct clv_tag_model *model, struct clv_tag_set *set,
                               struct clv_set *images, const struct answer *self, struct clv_error *err)
 {
@@ -153,7 +153,7 @@ static enum clv_status answer(struct tag_outputs *annotation, struct clv_tag_mod
     return tagging_set(annotation, model, set, &self->search, self->common->n_threads, err);
 }
 
-/* "sea, beach" */
+/* Lists tags as "sea, beach". */
 static void list_tags(struct text *text, const struct clv_tag_model *model, const uint8_t *tags)
 {
     char name[16];
@@ -262,7 +262,7 @@ enum clv_status tagging_predict(int argc, char **argv, struct clv_error *err)
     return run_predict(&self, err);
 }
 
-/* How branch and bound fared: shares of examples, nodes. */
+/* The work of branch and bound: shares of examples, numbers of nodes. */
 struct effort {
     double optimal, mean_nodes, mean_loss;
     uint64_t most_nodes;

@@ -33,11 +33,11 @@ static enum clv_status train_checkpoints_path(char **path, const struct train_op
                          : options->task.resume                                ? "resume"
                          : options_given(&options->common, "checkpoint-every") ? "checkpoint-every"
                                                                                : NULL;
-    bool has_place = train_output_is_file(options);
-    FAIL_IF(option && !has_place, CLV_ERR_USAGE, "--%s: %s is not a file, next to which a checkpoint could be", option,
+    bool is_file = train_output_is_file(options);
+    FAIL_IF(option && !is_file, CLV_ERR_USAGE, "--%s: %s is not a file, next to which a checkpoint could be", option,
             options->output);
     *path = NULL;
-    if (!has_place)
+    if (!is_file)
         return CLV_OK;
     size_t size = strlen(options->output) + sizeof ".checkpoint";
     char *path_of_checkpoint = array_alloc(size, 1);

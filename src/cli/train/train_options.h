@@ -40,7 +40,7 @@ struct train_options {
 enum clv_status train_options_parse(struct train_options *self, int argc, char **argv, struct clv_error *err) CLV_CHECK;
 void train_options_release(struct train_options *self);
 
-/* After the model has been written. */
+/* Removes the checkpoint. Call it after the model has been written. */
 enum clv_status train_checkpoints_remove(const struct train_options *options, struct clv_error *err) CLV_CHECK;
 
 #endif

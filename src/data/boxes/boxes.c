@@ -257,7 +257,8 @@ enum clv_status boxes_add_bad_file(struct boxes_builder *builder, const struct c
     return CLV_OK;
 }
 
-/* By image; what is said first of an image stays first, since boxes are in the order of their indices. */
+/* Orders entries by image, then by file, then by the index of the first box, which is the order in which they were
+ * read. */
 static int compare_entries(const void *a, const void *b)
 {
     const struct clv_image_boxes *s = a, *t = b;

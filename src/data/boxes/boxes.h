@@ -84,7 +84,7 @@ enum clv_status boxes_count_stray(struct boxes_builder *builder, enum clv_fault_
                                   struct clv_error *err, const char *format, ...) CLV_CHECK
     __attribute__((format(printf, 4, 5)));
 
-/* Counts an image that nobody labelled yet: nothing is known of it. */
+/* Counts an image that is not labelled yet: nothing is known of it. */
 enum clv_status boxes_count_unlabelled(struct boxes_builder *builder, struct clv_error *err) CLV_CHECK;
 
 /* A number of faults, in words: "1 run length of another size", "2 lines". */
@@ -252,27 +252,27 @@ enum clv_status brush_decode(uint8_t *inside, int32_t width, int32_t height, con
 /* Members of JSON objects that the readers of annotations share. */
 
 /* The name of an object in messages: "SOURCE: WHAT NUMBER". */
-struct json_place {
+struct json_location {
     const char *source, *what;
     size_t number;
 };
 
-/* A member that has to be text that is not empty. */
+/* Reads a member that must be text and not empty. */
 enum clv_status json_take_text(const char **text, const struct json_value *object, const char *key,
-                               const struct json_place *place, struct clv_error *err) CLV_CHECK;
+                               const struct json_location *location, struct clv_error *err) CLV_CHECK;
 
-/* An image's side, 0 where the file has none. */
+/* Reads the width or height of an image, 0 if the file has none. */
 enum clv_status json_take_side(int32_t *side, const struct json_value *object, const char *key,
-                               const struct json_place *place, struct clv_error *err) CLV_CHECK;
+                               const struct json_location *location, struct clv_error *err) CLV_CHECK;
 
-/* An array of two numbers. */
+/* Reads an array of two numbers; false if the value is anything else. */
 bool json_get_point(double point[2], const struct json_value *value);
 
 /* Reading XML element by element, safely: a document type is refused, and with it entities: nothing of another file is
  * ever read, nothing grows; depth, names and text are bounded. */
 
 /* Where the parser stands. */
-struct xml_place {
+struct xml_location {
     const char *source; /* the file, for messages */
     const char *path;   /* of the open elements: "/annotation/object/name" */
     unsigned long line;
@@ -281,9 +281,9 @@ struct xml_place {
 /* Called where an element begins (attributes: name, value, .. NULL) and before it ends, with the text before its end
  * tag, white space around it cut off. A failure ends the parsing. */
 struct xml_handler {
-    enum clv_status (*begin)(void *context, const struct xml_place *place, const char *const *attributes,
+    enum clv_status (*begin)(void *context, const struct xml_location *location, const char *const *attributes,
                              struct clv_error *err);
-    enum clv_status (*end)(void *context, const struct xml_place *place, const char *text, struct clv_error *err);
+    enum clv_status (*end)(void *context, const struct xml_location *location, const char *text, struct clv_error *err);
 };
 
 enum clv_status xml_parse(const struct xml_handler *handler, void *context, const char *source, const char *bytes,
@@ -303,7 +303,7 @@ enum clv_status boxes_find_clear(const struct clv_image_boxes **entries, size_t 
                                  const struct clv_boxes *boxes, const char *const *images, size_t n,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Where a void is in pixels of its image, which has this size; false: outside of it. */
+/* Computes a void's box in pixels of its image, which has this size; false if it is outside of the image. */
 bool boxes_place_void(struct clv_pixel_box *pixels, const struct clv_box *box, const struct clv_image_boxes *entry,
                       int32_t width, int32_t height);
 

@@ -31,10 +31,11 @@ static const struct json_value *look_up(const struct coco_table *table, int64_t 
 }
 
 static enum clv_status take_id(int64_t *id, const struct json_value *object, const char *key,
-                               const struct json_place *place, struct clv_error *err)
+                               const struct json_location *location, struct clv_error *err)
 {
     FAIL_IF(!json_get_int64(json_member(object, key), id), CLV_ERR_DATA,
-            "%s: %s %zu: \"%s\" is missing, or is not a whole number", place->source, place->what, place->number, key);
+            "%s: %s %zu: \"%s\" is missing, or is not a whole number", location->source, location->what,
+            location->number, key);
     return CLV_OK;
 }
 
@@ -49,7 +50,7 @@ static enum clv_status index_table(struct coco_table *table, const struct json_v
     for (size_t i = 0; i < table->n; i++) {
         const struct json_value *value = json_element(array, i);
         table->names[i].value = value;
-        MUST(take_id(&table->names[i].id, value, "id", &(struct json_place){source, what, i + 1}, err));
+        MUST(take_id(&table->names[i].id, value, "id", &(struct json_location){source, what, i + 1}, err));
     }
     qsort(table->names, table->n, sizeof *table->names, compare_names);
     for (size_t i = 1; i < table->n; i++)
@@ -174,13 +175,13 @@ static enum clv_status read_segmentation(struct annotation *annotation, const st
 static enum clv_status add_coco_image(struct boxes_builder *builder, const struct json_value *image, size_t number,
                                       const char *source, struct clv_error *err)
 {
-    const struct json_place place = {source, "image", number};
+    const struct json_location location = {source, "image", number};
     const char *name;
-    MUST(json_take_text(&name, image, "file_name", &place, err));
+    MUST(json_take_text(&name, image, "file_name", &location, err));
     MUST(boxes_add_image(builder, name, source, err));
     struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
-    MUST(json_take_side(&entry->width, image, "width", &place, err));
-    return json_take_side(&entry->height, image, "height", &place, err);
+    MUST(json_take_side(&entry->width, image, "width", &location, err));
+    return json_take_side(&entry->height, image, "height", &location, err);
 }
 
 struct coco_file {
@@ -204,7 +205,7 @@ static enum clv_status add_annotation(struct boxes_builder *builder, const struc
     const char *source = file->source;
     int64_t image_id, category_id = 0;
     struct annotation annotation = {.index = number, .is_crowd = is_set(value, "iscrowd")};
-    MUST(take_id(&image_id, value, "image_id", &(struct json_place){source, "annotation", number}, err));
+    MUST(take_id(&image_id, value, "image_id", &(struct json_location){source, "annotation", number}, err));
     const struct json_value *image = look_up(&file->images, image_id);
     if (!image)
         return boxes_count_stray(builder, CLV_ANNOTATION_STRAY, err, "%s: annotation %zu: there is no image %lld",
@@ -220,7 +221,7 @@ static enum clv_status add_annotation(struct boxes_builder *builder, const struc
         annotation_blame(&annotation, CLV_ANNOTATION_LABEL, "there is no category %lld", (long long)category_id);
     if (category)
         MUST(json_take_text(&annotation.label, category, "name",
-                            &(struct json_place){source, "the category of annotation", number}, err));
+                            &(struct json_location){source, "the category of annotation", number}, err));
     annotation.has_box = get_bbox(&annotation.box, json_member(value, "bbox"));
     bool is_box_enough = annotation.has_box && annotation.box.width > 0 && annotation.box.height > 0 &&
                          !builder->keeps_outlines && !annotation.is_crowd;

@@ -20,21 +20,21 @@ struct cvat {
 static const double pixels[2] = {1, 1};
 
 /* In the export of a project images are in a folder for each subset; names may be the same in two of them. */
-static enum clv_status begin_image(struct cvat *cvat, const struct xml_place *place, const char *const *attributes,
-                                   struct clv_error *err)
+static enum clv_status begin_image(struct cvat *cvat, const struct xml_location *location,
+                                   const char *const *attributes, struct clv_error *err)
 {
     const char *name = xml_attribute(attributes, "name"), *subset = xml_attribute(attributes, "subset");
     const char *width = xml_attribute(attributes, "width"), *height = xml_attribute(attributes, "height");
     int32_t sides[2] = {0, 0};
-    FAIL_IF(!name || !*name, CLV_ERR_DATA, "%s: line %lu: an image without a name", place->source, place->line);
+    FAIL_IF(!name || !*name, CLV_ERR_DATA, "%s: line %lu: an image without a name", location->source, location->line);
     if ((width && !parse_int32(width, &sides[0])) || (height && !parse_int32(height, &sides[1])) || sides[0] < 0 ||
         sides[1] < 0)
-        return fail(err, CLV_ERR_DATA, "%s: line %lu: \"%s\" by \"%s\" is not a size of an image", place->source,
-                    place->line, width ? width : "", height ? height : "");
+        return fail(err, CLV_ERR_DATA, "%s: line %lu: \"%s\" by \"%s\" is not a size of an image", location->source,
+                    location->line, width ? width : "", height ? height : "");
     bool has_subset = subset && *subset;
     OWNED_ARRAY char *joined = has_subset ? path_join(subset, name) : string_copy(name);
     NEED(joined);
-    MUST(boxes_add_image(cvat->builder, joined, place->source, err));
+    MUST(boxes_add_image(cvat->builder, joined, location->source, err));
     struct clv_image_boxes *entry = &cvat->builder->boxes.images[cvat->builder->boxes.n_images - 1];
     entry->width = sides[0];
     entry->height = sides[1];
@@ -218,11 +218,11 @@ static const struct cvat_shape {
     {IMAGE_PATH "/cuboid", read_cuboid},   {SKELETON_PATH, begin_skeleton},
 };
 
-static enum clv_status add_shape(struct cvat *cvat, const struct cvat_shape *shape, const struct xml_place *place,
+static enum clv_status add_shape(struct cvat *cvat, const struct cvat_shape *shape, const struct xml_location *location,
                                  const char *const *attributes, struct clv_error *err)
 {
     const char *label = xml_attribute(attributes, "label"), *group = xml_attribute(attributes, "group_id");
-    struct annotation annotation = {.index = ++cvat->n_shapes, .line = place->line, .label = label ? label : ""};
+    struct annotation annotation = {.index = ++cvat->n_shapes, .line = location->line, .label = label ? label : ""};
     int64_t number;
     MUST(shape->read(&annotation, attributes, err));
     if (shape->read == begin_skeleton) {
@@ -235,29 +235,30 @@ static enum clv_status add_shape(struct cvat *cvat, const struct cvat_shape *sha
     return annotation_add(cvat->builder, &annotation, err);
 }
 
-static enum clv_status begin(void *context, const struct xml_place *place, const char *const *attributes,
+static enum clv_status begin(void *context, const struct xml_location *location, const char *const *attributes,
                              struct clv_error *err)
 {
     struct cvat *cvat = context;
-    if (!strchr(place->path + 1, '/') && strcmp(place->path, "/annotations") != 0)
-        return fail(err, CLV_ERR_DATA, "%s: the document is a <%s>, not <annotations>", place->source, place->path + 1);
-    if (strcmp(place->path, IMAGE_PATH) == 0)
-        return begin_image(cvat, place, attributes, err);
-    FAIL_IF(strcmp(place->path, "/annotations/track") == 0, CLV_ERR_DATA,
-            "%s: line %lu: a track of a video; export it as \"CVAT for images\"", place->source, place->line);
+    if (!strchr(location->path + 1, '/') && strcmp(location->path, "/annotations") != 0)
+        return fail(err, CLV_ERR_DATA, "%s: the document is a <%s>, not <annotations>", location->source,
+                    location->path + 1);
+    if (strcmp(location->path, IMAGE_PATH) == 0)
+        return begin_image(cvat, location, attributes, err);
+    FAIL_IF(strcmp(location->path, "/annotations/track") == 0, CLV_ERR_DATA,
+            "%s: line %lu: a track of a video; export it as \"CVAT for images\"", location->source, location->line);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        if (strcmp(place->path, shapes[i].path) == 0)
-            return add_shape(cvat, &shapes[i], place, attributes, err);
-    if (strcmp(place->path, SKELETON_PATH "/points") == 0)
+        if (strcmp(location->path, shapes[i].path) == 0)
+            return add_shape(cvat, &shapes[i], location, attributes, err);
+    if (strcmp(location->path, SKELETON_PATH "/points") == 0)
         return read_points(&cvat->skeleton, NULL, &(size_t){0}, xml_attribute(attributes, "points"), err);
     return CLV_OK;
 }
 
-static enum clv_status end(void *context, const struct xml_place *place, const char *text, struct clv_error *err)
+static enum clv_status end(void *context, const struct xml_location *location, const char *text, struct clv_error *err)
 {
     struct cvat *cvat = context;
     (void)text;
-    return strcmp(place->path, SKELETON_PATH) == 0 ? annotation_add(cvat->builder, &cvat->skeleton, err) : CLV_OK;
+    return strcmp(location->path, SKELETON_PATH) == 0 ? annotation_add(cvat->builder, &cvat->skeleton, err) : CLV_OK;
 }
 
 /* CVAT's document is <annotations>, VOC's <annotation>. */

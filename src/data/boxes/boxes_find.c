@@ -147,7 +147,8 @@ static char *encode_name(const char *name, const char *kept)
     return text.bytes;
 }
 
-/* By the name as a link has it: Python's quote, JavaScript's encodeURI and encodeURIComponent keep other characters. */
+/* Finds by the name as it is encoded in links, or decoded from one. Python's quote, JavaScript's encodeURI and
+ * encodeURIComponent keep different characters. */
 static enum clv_status find_by_link(const struct clv_image_boxes **found, const struct search *search, const char *name,
                                     struct clv_error *err)
 {
@@ -166,8 +167,8 @@ static enum clv_status find_by_link(const struct clv_image_boxes **found, const 
     return CLV_OK;
 }
 
-/* By the file name, by its stem, by what is left of it without the "1a2b3c4d-" that Label Studio puts before, and by
- * the name as a link. */
+/* Finds by the file name, by its stem, by the name without the prefix of Label Studio ("1a2b3c4d-"), and by the name in
+ * a link. */
 static enum clv_status find_loosely(const struct clv_image_boxes **found, const struct search *search,
                                     struct clv_error *err)
 {
@@ -257,7 +258,7 @@ static enum clv_status find_by_file(const struct clv_image_boxes **found, const 
 }
 
 /* One way of finding, for all images that have no entry yet. What it finds is taken afterwards, so that several images
- * may find one entry: whoever asks says so. */
+ * may find one entry: callers report that. */
 static enum clv_status match(struct match_state *self,
                              enum clv_status (*find)(const struct clv_image_boxes **found, const struct search *search,
                                                      struct clv_error *err),

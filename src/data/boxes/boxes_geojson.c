@@ -199,7 +199,7 @@ static enum clv_status list_features(const struct json_value ***features, size_t
     return CLV_OK;
 }
 
-/* Only what is asked for is this: coordinates are not pixels. */
+/* No file is recognised as GeoJSON by its content, since its coordinates are not pixels; the form has to be given. */
 bool boxes_is_geojson(const struct boxes_file *file)
 {
     (void)file;

@@ -117,7 +117,7 @@ static enum clv_status add_shape(struct boxes_builder *builder, const struct jso
     struct annotation annotation = {.index = number};
     size_t n = 0;
     int64_t group = 0;
-    MUST(json_take_text(&annotation.label, shape, "label", &(struct json_place){source, "shape", number}, err));
+    MUST(json_take_text(&annotation.label, shape, "label", &(struct json_location){source, "shape", number}, err));
     if (stated && !json_get_text(stated, &type))
         return fail(err, CLV_ERR_DATA, "%s: shape %zu: \"shape_type\" is not text", source, number);
     if (!json_get_array(points, &n))
@@ -145,9 +145,9 @@ enum clv_status boxes_parse_labelme(struct boxes_builder *builder, const struct 
     if (json_get_text(json_member(root, "imagePath"), &name))
         MUST(boxes_name_image(builder, name, err));
     struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
-    const struct json_place place = {source, "image", 1};
-    MUST(json_take_side(&entry->width, root, "imageWidth", &place, err));
-    MUST(json_take_side(&entry->height, root, "imageHeight", &place, err));
+    const struct json_location location = {source, "image", 1};
+    MUST(json_take_side(&entry->width, root, "imageWidth", &location, err));
+    MUST(json_take_side(&entry->height, root, "imageHeight", &location, err));
     FAIL_IF(!json_get_array(shapes, &n), CLV_ERR_DATA, "%s: \"shapes\" is not an array", source);
     for (size_t i = 0; i < n; i++)
         MUST(add_shape(builder, json_element(shapes, i), i + 1, source, err));

@@ -1,27 +1,27 @@
-/* Members of JSON objects that several formats of annotations have, with messages that name the place. */
+/* Reads members of JSON objects that several formats of annotations share. Messages name the object. */
 #include "data/boxes/boxes.h"
 
 #include "base/base.h"
 
-/* A member that has to be text that is not empty. */
+/* Reads a member that must be text and not empty. */
 enum clv_status json_take_text(const char **text, const struct json_value *object, const char *key,
-                               const struct json_place *place, struct clv_error *err)
+                               const struct json_location *location, struct clv_error *err)
 {
     if (!json_get_text(json_member(object, key), text) || !**text)
-        return fail(err, CLV_ERR_DATA, "%s: %s %zu: \"%s\" is missing, or is not text", place->source, place->what,
-                    place->number, key);
+        return fail(err, CLV_ERR_DATA, "%s: %s %zu: \"%s\" is missing, or is not text", location->source,
+                    location->what, location->number, key);
     return CLV_OK;
 }
 
-/* An image's side, 0 where the file has none. */
+/* Reads the width or height of an image, 0 if the file has none. */
 enum clv_status json_take_side(int32_t *side, const struct json_value *object, const char *key,
-                               const struct json_place *place, struct clv_error *err)
+                               const struct json_location *location, struct clv_error *err)
 {
     const struct json_value *value = json_member(object, key);
     int64_t size = 0;
     if (value && (!json_get_int64(value, &size) || size < 0 || size > INT32_MAX))
-        return fail(err, CLV_ERR_DATA, "%s: %s %zu: \"%s\" is not a size of an image", place->source, place->what,
-                    place->number, key);
+        return fail(err, CLV_ERR_DATA, "%s: %s %zu: \"%s\" is not a size of an image", location->source, location->what,
+                    location->number, key);
     *side = (int32_t)size;
     return CLV_OK;
 }

@@ -15,37 +15,37 @@ struct voc {
     size_t n_objects;
 };
 
-static enum clv_status begin(void *context, const struct xml_place *place, const char *const *attributes,
+static enum clv_status begin(void *context, const struct xml_location *location, const char *const *attributes,
                              struct clv_error *err)
 {
     (void)attributes;
     struct voc *voc = context;
-    if (!strchr(place->path + 1, '/') && strcmp(place->path, "/annotation") != 0)
-        return fail(err, CLV_ERR_DATA, "%s: the document is a <%s>, not an <annotation>", place->source,
-                    place->path + 1);
-    if (strcmp(place->path, "/annotation/object") == 0) {
+    if (!strchr(location->path + 1, '/') && strcmp(location->path, "/annotation") != 0)
+        return fail(err, CLV_ERR_DATA, "%s: the document is a <%s>, not an <annotation>", location->source,
+                    location->path + 1);
+    if (strcmp(location->path, "/annotation/object") == 0) {
         voc->n_objects++;
         memset(voc->has_corner, 0, sizeof voc->has_corner);
     }
     return CLV_OK;
 }
 
-static enum clv_status take_number(double *value, const struct xml_place *place, const char *name, const char *text,
-                                   struct clv_error *err)
+static enum clv_status take_number(double *value, const struct xml_location *location, const char *name,
+                                   const char *text, struct clv_error *err)
 {
     FAIL_IF(!parse_double(text, value), CLV_ERR_DATA, "%s: line %lu: %s is \"%s\", which is not a number",
-            place->source, place->line, name, text);
+            location->source, location->line, name, text);
     return CLV_OK;
 }
 
 /* Sizes of 0 are common where the annotator did not know. */
-static enum clv_status take_size(int32_t *size, const struct xml_place *place, const char *name, const char *text,
+static enum clv_status take_size(int32_t *size, const struct xml_location *location, const char *name, const char *text,
                                  struct clv_error *err)
 {
     double value;
-    MUST(take_number(&value, place, name, text, err));
+    MUST(take_number(&value, location, name, text, err));
     FAIL_IF(!(value >= 0 && value <= INT32_MAX && number_is_int32(value)), CLV_ERR_DATA,
-            "%s: %s is %g, which is not a size of an image", place->source, name, value);
+            "%s: %s is %g, which is not a size of an image", location->source, name, value);
     *size = int32_within(value, 0, INT32_MAX);
     return CLV_OK;
 }
@@ -71,33 +71,33 @@ static enum clv_status end_object(struct voc *voc, struct clv_error *err)
     return annotation_add(voc->builder, &annotation, err);
 }
 
-static enum clv_status end(void *context, const struct xml_place *place, const char *text, struct clv_error *err)
+static enum clv_status end(void *context, const struct xml_location *location, const char *text, struct clv_error *err)
 {
     static const char corner_path[] = "/annotation/object/bndbox/";
     struct voc *voc = context;
     struct clv_image_boxes *entry = &voc->builder->boxes.images[voc->builder->boxes.n_images - 1];
-    if (strcmp(place->path, "/annotation/object") == 0) {
+    if (strcmp(location->path, "/annotation/object") == 0) {
         enum clv_status status = end_object(voc, err);
         array_free(voc->label);
         voc->label = NULL;
         return status;
     }
-    if (strcmp(place->path, "/annotation/filename") == 0)
+    if (strcmp(location->path, "/annotation/filename") == 0)
         return boxes_name_image(voc->builder, text, err);
-    if (strcmp(place->path, "/annotation/size/width") == 0)
-        return take_size(&entry->width, place, "width", text, err);
-    if (strcmp(place->path, "/annotation/size/height") == 0)
-        return take_size(&entry->height, place, "height", text, err);
-    if (strcmp(place->path, "/annotation/object/name") == 0) {
+    if (strcmp(location->path, "/annotation/size/width") == 0)
+        return take_size(&entry->width, location, "width", text, err);
+    if (strcmp(location->path, "/annotation/size/height") == 0)
+        return take_size(&entry->height, location, "height", text, err);
+    if (strcmp(location->path, "/annotation/object/name") == 0) {
         array_free(voc->label);
         voc->label = string_copy(text);
         return voc->label ? CLV_OK : fail_memory(err);
     }
-    if (strncmp(place->path, corner_path, sizeof corner_path - 1) == 0)
+    if (strncmp(location->path, corner_path, sizeof corner_path - 1) == 0)
         for (int i = 0; i < 4; i++)
-            if (strcmp(place->path + sizeof corner_path - 1, corner_names[i]) == 0) {
+            if (strcmp(location->path + sizeof corner_path - 1, corner_names[i]) == 0) {
                 voc->has_corner[i] = true;
-                return take_number(&voc->corners[i], place, corner_names[i], text, err);
+                return take_number(&voc->corners[i], location, corner_names[i], text, err);
             }
     return CLV_OK;
 }

@@ -81,8 +81,8 @@ static void XMLCALL begin_element(void *context, const XML_Char *name, const XML
         stop(self, fail_memory(self->err));
         return;
     }
-    const struct xml_place place = {self->source, self->path.bytes, line_of(self)};
-    enum clv_status status = self->handler->begin(self->context, &place, (const char *const *)attributes, self->err);
+    const struct xml_location location = {self->source, self->path.bytes, line_of(self)};
+    enum clv_status status = self->handler->begin(self->context, &location, (const char *const *)attributes, self->err);
     if (status != CLV_OK)
         stop(self, status);
 }
@@ -119,8 +119,8 @@ static void XMLCALL end_element(void *context, const XML_Char *name)
     struct parsing *self = context;
     if (self->status != CLV_OK)
         return;
-    const struct xml_place place = {self->source, self->path.bytes, line_of(self)};
-    enum clv_status status = self->handler->end(self->context, &place, trimmed(&self->characters), self->err);
+    const struct xml_location location = {self->source, self->path.bytes, line_of(self)};
+    enum clv_status status = self->handler->end(self->context, &location, trimmed(&self->characters), self->err);
     if (status != CLV_OK) {
         stop(self, status);
         return;

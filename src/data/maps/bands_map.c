@@ -35,7 +35,7 @@ static struct image_part map_size(int32_t width, int32_t height, const struct cl
     return (struct image_part){0, 0, map_width, map_height, map_width, map_height};
 }
 
-/* Where a pixel of the map begins. */
+/* The first pixel of the image that a pixel of the map covers. */
 static int32_t begin(int32_t at, int32_t size, int32_t map_size)
 {
     return (int32_t)((int64_t)at * size / map_size);
@@ -134,7 +134,7 @@ enum clv_status bands_map_read(struct clv_map *map, const struct clv_item *item,
 
 double bands_map_memory(const struct clv_item *item, const struct clv_image_limits *limits)
 {
-    struct clv_error ignored; /* whoever reads the map will say */
+    struct clv_error ignored; /* reported when the map is read */
     struct raster raster;
     if (item_raster_open(&raster, item, limits, &ignored) != CLV_OK)
         return 0;

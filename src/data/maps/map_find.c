@@ -6,11 +6,11 @@
 #include "base/base.h"
 #include "data/maps/maps.h"
 
-/* .npz is found so that reading it reports what is wrong with it. */
+/* .npz is not read; it is found so that the error names it. */
 static const char *const extensions[] = {".npy", ".png", ".safetensors", ".npz"};
 #define N_EXTENSIONS (sizeof extensions / sizeof *extensions)
 
-/* The file of that stem, without extension; *path stays NULL where there is none. */
+/* Finds the map whose path without extension is `stem`; *path stays NULL if there is none. */
 static enum clv_status look(char **path, const char *stem, struct clv_error *err)
 {
     size_t length = strlen(stem);

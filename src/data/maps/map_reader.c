@@ -1,5 +1,5 @@
-/* Reads network maps from PNG, .npy and safetensors files: small ones as a whole, large ones channel by channel, and in
- * blocks of channels where these alternate. Start at map_reader_open. */
+/* Reads network maps from PNG, .npy and safetensors files: small ones as a whole, large ones channel by channel, or in
+ * blocks of channels if these are interleaved. Start at map_reader_open. */
 #include "data/maps/maps.h"
 
 #include <string.h>
@@ -14,8 +14,8 @@
 #define BLOCK_VALUES ((size_t)1 << 24) /* of channels that are read at once */
 
 /* Memory in bytes per pixel. */
-#define PNG_PIXEL     14 /* decoded, and as numbers; then what is made of them */
-#define CHANNEL_PIXEL 28 /* a channel as it is read, what is made of it, sums of a component, a margin, blurred */
+#define PNG_PIXEL     14 /* decoded, and as numbers; then the values made of them */
+#define CHANNEL_PIXEL 28 /* a channel as it is read, the values made of it, sums of a component, a margin, blurred */
 
 static enum clv_status parse_png(struct clv_map *map, const unsigned char *bytes, size_t size,
                                  const struct clv_image_limits *limits, struct clv_error *err)
@@ -90,7 +90,7 @@ static enum clv_status parse_array(struct map_planes *planes, const unsigned cha
     return map_planes_init(planes, &array, layout, limits, err);
 }
 
-/* The map of the planes. */
+/* Describes the map of the planes. */
 static void describe(struct map_reader *self)
 {
     const struct map_planes *planes = &self->planes;
@@ -131,7 +131,7 @@ struct map_block {
     float values[]; /* [most][height][width] */
 };
 
-/* The number of channels that BLOCK_VALUES hold, 1 at least. */
+/* The number of channels that fit into BLOCK_VALUES, at least 1. */
 static size_t block_size(const struct map_planes *planes)
 {
     size_t fit = BLOCK_VALUES / (planes->width * planes->height);
@@ -148,7 +148,7 @@ static enum clv_status block_new(struct map_block **block, const struct map_plan
     return CLV_OK;
 }
 
-/* The block becomes the one that has the channel. */
+/* Loads the block that has the channel. */
 static enum clv_status block_load(struct map_block *block, const struct map_reader *self, size_t channel,
                                   struct clv_error *err)
 {
@@ -188,7 +188,7 @@ enum clv_status map_reader_channel(const float **values, float *scratch, const s
     return status ? fail_within(err, status, self->name ? self->name : self->file.path) : CLV_OK;
 }
 
-/* Moves all values to *map, which owns them; self has none then. */
+/* Reads all values into *map, which owns them; self keeps none. */
 static enum clv_status take_all(struct clv_map *map, struct map_reader *self, struct clv_error *err)
 {
     const struct map_planes *planes = &self->planes;
@@ -205,7 +205,7 @@ static enum clv_status take_all(struct clv_map *map, struct map_reader *self, st
     return CLV_OK;
 }
 
-/* All values of what was described where they are few, a block where channels alternate. */
+/* Reads all values if they are few; else allocates a block if channels are interleaved. */
 static enum clv_status open_values(struct map_reader *self, struct clv_error *err)
 {
     if ((double)self->map.width * self->map.height * self->map.n_channels <= MAP_KEPT)
@@ -266,7 +266,7 @@ enum clv_status map_reader_of_array(struct map_reader *self, const struct clv_ar
 
 double map_file_memory(const char *path, enum clv_map_layout layout, const struct clv_image_limits *limits)
 {
-    struct clv_error ignored; /* whoever reads the map will say */
+    struct clv_error ignored; /* reported when the map is read */
     OWNED(file_map_close) struct file_map file = {0};
     struct map_planes planes;
     int32_t width, height;
@@ -287,7 +287,7 @@ double map_file_memory(const char *path, enum clv_map_layout layout, const struc
 double map_array_memory(const struct clv_array *array, enum clv_map_layout layout,
                         const struct clv_image_limits *limits)
 {
-    struct clv_error ignored; /* whoever reads the map will say */
+    struct clv_error ignored; /* reported when the map is read */
     struct number_array numbers;
     struct map_planes planes;
     return number_array_of(&numbers, array, &ignored) == CLV_OK &&

@@ -48,7 +48,7 @@ enum clv_status map_planes_init(struct map_planes *planes, const struct number_a
 enum clv_status map_planes_load(float *planes, const struct map_planes *self, size_t first, size_t n,
                                 const struct file_map *file, struct clv_error *err) CLV_CHECK;
 
-/* Channels stand side by side at each pixel: whoever reads one passes all. */
+/* Channels are interleaved at each pixel, so that reading one passes over all. */
 bool map_planes_interleaved(const struct map_planes *self);
 
 /* Writes values[n_channels][height][width] as one, whole or not at all. */
@@ -57,8 +57,8 @@ enum clv_status npy_write_planes(const char *path, const uint16_t *values, int32
 enum clv_status npy_write_numbers(const char *path, const float *values, int32_t n_channels, int32_t height,
                                   int32_t width, struct clv_error *err) CLV_CHECK;
 
-/* Writes such a file by rows, all or nothing: shape is {n_channels, height, width}, and values[n_channels][width] of a row
- * are 16-bit whole numbers, or floating-point ones where are_numbers. Release it with commit or abort. */
+/* Writes such a file by rows, all or nothing: shape is {n_channels, height, width}, and values[n_channels][width] of
+ * a row are 16-bit whole numbers, or floating-point ones where are_numbers. Release it with commit or abort. */
 struct npy_rows {
     struct file_writer file;
     size_t value_bytes;

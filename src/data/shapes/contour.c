@@ -583,7 +583,7 @@ enum clv_status tracer_row_of_labels(struct tracer *self, const uint8_t *labels,
     return take_row(self, err);
 }
 
-/* By first pixels. */
+/* Orders regions by their first pixels. */
 static int compare_regions(const void *a, const void *b, void *context)
 {
     const struct region *p = region_at(context, *(const int32_t *)a), *q = region_at(context, *(const int32_t *)b);

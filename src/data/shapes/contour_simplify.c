@@ -27,7 +27,7 @@ static double squared_distance(const int32_t p[2], const int32_t a[2], const int
     return across * across + down * down;
 }
 
-/* By rows, then columns. */
+/* Orders points by rows, then columns. */
 static int compare_points(const int32_t a[2], const int32_t b[2])
 {
     if (a[1] != b[1])

@@ -1,4 +1,4 @@
-/* The feature blocks as a table, in the order of their columns in a row of node features. Start at block_rows. */
+/* Lists the feature blocks in a table, in the order of their columns in a row of node features. Start at block_rows. */
 #include "feature/blocks/blocks.h"
 
 #define ROW(block, flag, kind) {#block, flag, kind, block##_size, block##_met, block##_fill, block##_name},

@@ -2,7 +2,7 @@
  * stretches are) from the views of an image (views.c): the image at working size, each node's pixels (scene.c), and
  * what blocks share. Every block has a norm of about 1, so that one L2 regulariser fits them all. EACH_BLOCK below
  * is the table of all. Read position.c first, the shortest block: four functions, _size, _met, _fill and _name.
- * contrast.c stands on zones.c and pairs.c, hog.c and kernel_map.c on VLFeat; edges.c fills the edges' features. */
+ * contrast.c stands on pairs.c, hog.c and kernel_map.c on VLFeat; edges.c fills the edges' features. */
 #ifndef FEATURE_BLOCKS_BLOCKS_H
 #define FEATURE_BLOCKS_BLOCKS_H
 
@@ -271,16 +271,16 @@ enum clv_status map_pool_init(struct map_pool *pool, const struct scene *scene, 
                               const struct map_window *window, const struct clv_recipe *recipe,
                               struct clv_error *err) CLV_CHECK;
 
-/* Where in the block the mean of a map's channel stands, and what the mean is multiplied by there. */
+/* Returns the column in the block of the mean of a map's channel; *unit is the factor of the mean there. */
 int32_t maps_mean_column(float *unit, const struct clv_recipe *recipe, int32_t map, int32_t channel);
-/* edges: how alike two nodes' means are in each map, times the boundary's length where there is one */
+/* edges: similarity of two nodes' means in each map, times the length of their boundary if there is one */
 int32_t map_edge_count(const struct clv_recipe *recipe);
 /* features[n_edges][stride], of which each edge's last map_edge_count are filled; side is the length that boundaries
  * are measured by. */
 void map_edges_fill(float *features, int32_t stride, const struct clv_adjacency *adjacency, const struct map_pool *pool,
                     const struct clv_recipe *recipe, float side);
 
-/* Sums over all pairs of regions, weighted by how alike their colours are or how near they are. */
+/* Sums over all pairs of regions, weighted by the similarity of their colours or by their nearness. */
 
 /* Sums of one region over the others, j, with their pixels n_j; d = distance in Lab, k = its kernel (1 at d = 0),
  * s = the kernel of the distance in the image. */
@@ -305,7 +305,7 @@ struct pairs {
 };
 void pairs_release(struct pairs *pairs);
 
-/* Another weighting of the same regions: sum[PAIR_CENTRE] and `centre` of `pairs` for centre[n]. A quarter of
+/* Computes sum[PAIR_CENTRE] and `centre` of `pairs` again for other weights centre[n]. Takes a quarter of the time of
  * pairs_init. */
 void pairs_weigh(struct pairs *pairs, const struct scene *scene, const float *centre);
 
@@ -462,9 +462,6 @@ struct zones {
 };
 void zones_release(struct zones *zones);
 enum clv_status zones_init(struct zones *zones, const struct scene *scene, struct clv_error *err) CLV_CHECK;
-
-/* How central a place is, x and y in 0..1: 1 in the middle, 1/2 on a circle about it, near 0 in the corners. */
-float centrality(float x, float y);
 
 /* code[height * width] in 0..n_codes-1 is some property of pixels (a word, a colour). For each region r:
  *   odds[r * stride] = mean over its pixels of C / (C + R), C and R the frequencies of the pixel's code in centre and

@@ -13,7 +13,7 @@ void word_map_release(struct word_map *map)
     *map = (struct word_map){0};
 }
 
-/* Words of the cells of a scale. */
+/* Finds the words of the cells of a scale. */
 static enum clv_status find_cells(int32_t *cell_word, const struct sift_image *sift, const struct clv_recipe *recipe,
                                   int32_t scale, struct clv_error *err)
 {

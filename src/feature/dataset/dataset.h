@@ -1,8 +1,8 @@
 /* This folder holds the problems of many images. A dataset is filled in three ways: problems are added (dataset.c;
- * letters.c for words), images are extracted (extract.c, frame.c for boxes), or a feature file is opened
- * or several are (feature_shards.c: features_read.c over features_arrays.c). Feature files are written by
- * features_write.c, image by image, and dataset_write.c, from memory. paging.c decides which pages of files are in
- * memory. This header declares what those share. Read extract.c first. */
+ * letters.c for words), images are extracted (extract.c, frame.c for boxes), or feature files are opened
+ * (feature_shards.c, features_read.c). Feature files are written by features_write.c, image by image, and
+ * dataset_write.c, from memory. paging.c decides which pages of files are in memory. This header declares what those
+ * share. Read extract.c first. */
 #ifndef FEATURE_DATASET_DATASET_H
 #define FEATURE_DATASET_DATASET_H
 
@@ -40,12 +40,6 @@ void dataset_item_release(struct dataset_item *item);
 
 /* The nodes' areas are the tensor "volume" on disk: files that exist are read, and others write it. */
 #define AREA_TENSOR "volume"
-
-/* The tensors of an open file; NULL where it has none. */
-struct features_arrays {
-    const struct clv_tensor *node_offset, *edge_offset, *row, *index, *value, *x, *edges, *edge_features, *counts,
-        *area, *size, *superpixels;
-};
 
 /* A mapped feature file: what its images have besides their problems, and values derived from its arrays once. */
 struct dataset_file {
@@ -112,8 +106,9 @@ enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *ex
  * or of the caller's making. */
 bool dataset_counts_errors(const struct clv_dataset *dataset);
 
-/* Makes theta, and with it the nodes' majority labels, anew from the pixels counted. Nothing happens to what is weighed
- * that way already. O(nodes labels). CLV_ERR_USAGE if a problem has a theta but no counts, and nothing changes. */
+/* Computes theta, and with it the nodes' majority labels, again from the pixels counted. Nothing happens to what is
+ * weighed that way already. O(nodes labels). CLV_ERR_USAGE if a problem has a theta but no counts, and nothing
+ * changes. */
 enum clv_status dataset_weigh(struct clv_dataset *dataset, enum clv_loss_weights weights,
                               struct clv_error *err) CLV_CHECK;
 
@@ -190,33 +185,6 @@ enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_d
                                       const struct clv_set *set, const struct extract_options *how,
                                       struct clv_error *err) CLV_CHECK;
 
-/* Examples that a team's members extracted, from one to all others, or to the leader alone. */
-
-/* Sizes of an example, known before its arrays exist. */
-struct example_sizes {
-    int32_t n_nodes, n_edges, n_features, n_edge_features;
-    int32_t width, height, working_width, working_height;
-    struct clv_patch_grid grid;
-    int64_t n_entries;
-    bool has_label, has_counts, has_estimate;
-};
-
-struct example_sharing {
-    int32_t n_labels;
-    struct clv_example *examples; /* [n], of which each member has those that comm_for gave it */
-    float **estimates;            /* [n] */
-    struct example_sizes *sizes;  /* [n] */
-};
-
-void example_measure(struct example_sizes *sizes, const struct clv_example *example, const float *estimate);
-
-/* A comm_slot: the sizes of an example, to be shared first, by comm_for itself. */
-struct comm_piece;
-bool example_sizes_slot(struct comm_piece *piece, struct example_sharing *self, size_t index, size_t k);
-
-/* Shares examples[n] and their estimates. */
-enum clv_status examples_share(struct example_sharing *self, size_t n, bool to_all, struct clv_error *err) CLV_CHECK;
-
 /* Feature files, one or several as one dataset: x.safetensors, or all shards of it, x-00003-of-00016.safetensors. A
  * shard is a feature file of its own whose metadata say "shard": "3/16 of 200", so many images in all; it has a
  * contiguous block of them. */
@@ -234,26 +202,6 @@ enum clv_status features_list_files(struct path_list *files, const struct path_l
 enum clv_status features_open_list(struct clv_dataset **dataset, struct clv_recipe *recipe,
                                    const struct path_list *paths, struct clv_error *err) CLV_CHECK;
 
-/* The arrays of a feature file that is being opened: found, and checked against each other, before any image of them
- * is looked at. */
-
-struct features_reader {
-    const char *path;
-    struct clv_dataset *dataset;
-    struct dataset_file *file; /* the dataset's last */
-    struct features_arrays arrays;
-    struct clv_recipe recipe;
-    bool has_recipe;
-    int64_t n, n_nodes, n_edges; /* images, and nodes and edges of all of them */
-};
-
-/* Finds the tensors, checks their types, shapes and offsets, and sets the dataset's sizes and what its file derives
- * from them once. file->tensors and the dataset's n_labels must be set. O(images + nodes). */
-enum clv_status features_arrays_read(struct features_reader *self, struct clv_error *err) CLV_CHECK;
-
-/* [n + 1] the first node of each image. */
-const int64_t *features_node_offsets(const struct features_reader *self);
-
 /* Names and checks that the writer and the reader of feature files share. */
 
 #define FEATURES_FORMAT  "cleave features "
@@ -262,10 +210,6 @@ const int64_t *features_node_offsets(const struct features_reader *self);
 
 /* Names stand one a line in a JSON text: UTF-8 without line breaks, else CLV_ERR_DATA. */
 enum clv_status features_check_name(const char *name, struct clv_error *err) CLV_CHECK;
-
-/* *number = a whole number low..high, which the metadata must have. */
-enum clv_status features_number(int32_t *number, const struct features_reader *self, const char *key, int32_t low,
-                                int32_t high, struct clv_error *err) CLV_CHECK;
 
 /* clv_features_write for a shard, 1 <= number <= count <= 100000 and <= the set's items: a contiguous block of them,
  * whose file says which it is. A folder of all shards opens as one dataset. */

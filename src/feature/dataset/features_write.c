@@ -61,7 +61,7 @@ static enum clv_status temporary_append(struct temporary *self, const void *byte
     return CLV_OK;
 }
 
-/* Copies everything to the end of `stream`, whose own errors its owner sees. */
+/* Copies everything to the end of `stream`, whose own errors the caller checks. */
 static enum clv_status temporary_copy(FILE *stream, struct temporary *self, const char *target, struct clv_error *err)
 {
     if (fflush(self->stream) || fseeko(self->stream, 0, SEEK_SET))
@@ -108,7 +108,8 @@ static enum clv_status append(struct features_writer *self, enum array array, co
     return temporary_append(&self->arrays[array], data, n * clv_dtype_size(growing[array].dtype), self->path, err);
 }
 
-/* Rows of this image count entries from its own first one, rows of the file from the file's. */
+/* Appends the rows of an image, which count entries from its first one; rows of the file count from the first one of
+ * the file. */
 static enum clv_status append_rows(struct features_writer *self, const struct clv_problem *problem,
                                    struct clv_error *err)
 {
@@ -165,7 +166,7 @@ static void set_shape(struct clv_tensor *tensor, int64_t rows, int64_t columns)
     tensor->shape[1] = columns;
 }
 
-/* All tensors of the file; those that grow come first, in the order of enum array, without data. */
+/* Lists all tensors of the file. Those that grow come first, in the order of enum array, without data. */
 static size_t list_tensors(struct clv_tensor tensors[N_TENSORS], const struct features_writer *self,
                            const struct clv_set *set, const struct clv_recipe *recipe)
 {
@@ -247,7 +248,7 @@ static enum clv_status assemble(struct features_writer *self, const struct clv_s
                                            {NULL, NULL},
                                            {NULL, NULL}};
     size_t n_metadata = N_METADATA - 2;
-    if (recipe->nodes == CLV_NODES_PATCHES) /* "potts" goes without saying */
+    if (recipe->nodes == CLV_NODES_PATCHES) /* "potts" is the default */
         memcpy(metadata[n_metadata++], (const char *const[]){"pairwise", "full"}, sizeof *metadata);
     if (self->shard[0])
         memcpy(metadata[n_metadata++], (const char *const[]){FEATURES_SHARD, self->shard}, sizeof *metadata);

@@ -7,7 +7,7 @@
 
 enum { BIAS = LETTER_PIXELS, FIRST, LAST };
 
-/* A word's problem and its arrays, for the longest word that can be. */
+/* The problem of a word, with arrays for the longest possible word. */
 struct word {
     struct clv_problem problem;
     int64_t row[LETTER_MAX_LENGTH + 1];
@@ -58,7 +58,7 @@ static void word_fill(struct word *word, const struct letters *letters, size_t a
     };
 }
 
-/* "a" to "z", with the default colours. */
+/* Names the labels "a" to "z", with the default colours. */
 static enum clv_status name_labels(struct clv_labels *labels, struct clv_error *err)
 {
     OWNED(clv_labels_release) struct clv_labels result = {.n_labels = LETTER_LABELS};

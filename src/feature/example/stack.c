@@ -165,7 +165,7 @@ static void means_release(struct means *self)
     *self = (struct means){0};
 }
 
-/* Each node's overlaps, from the edges between slices. */
+/* Lists each node's overlaps, from the edges between slices. */
 static void list_overlaps(struct means *self, const struct region_graph *graph)
 {
     for (int pass = 0; pass < 2; pass++) {

@@ -77,7 +77,7 @@ static enum clv_status divide(struct tile *tile, const struct clv_image *seen, c
     return CLV_OK;
 }
 
-/* Only those of the tile's own regions. */
+/* Keeps only edges between the tile's own regions. */
 static void keep_inner(struct clv_adjacency *adjacency, int32_t n)
 {
     int32_t n_kept = 0;

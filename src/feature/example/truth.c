@@ -10,7 +10,7 @@
 void balanced_theta(float *theta, const float *counts, int32_t n_nodes, int32_t n_labels)
 {
     int32_t n_present = 0;
-    for (int32_t pass = 0; pass < 2; pass++) /* labels present are counted first */
+    for (int32_t pass = 0; pass < 2; pass++) /* the first pass counts the labels that are present */
         for (int32_t b = 0; b < n_labels; b++) {
             double area = 0; /* V_b */
             for (int32_t i = 0; i < n_nodes; i++)
@@ -69,7 +69,7 @@ static enum clv_status count_labels(int64_t *count, const struct clv_example *ex
     return CLV_OK;
 }
 
-/* A patch most of whose pixels are void is hidden: what little is known of it is not its label. */
+/* Hides patches that are mostly void: the few labelled pixels of such a patch do not give its label. */
 static void hide_void_patches(int64_t *count, const struct clv_example *example, int32_t n_labels)
 {
     for (int32_t i = 0; i < example->superpixels.n; i++) {
@@ -109,8 +109,8 @@ enum clv_status clv_example_set_truth(struct clv_example *example, const struct 
     return CLV_OK;
 }
 
-/* Marks the nodes that the boxes' pixels of row y are in. open[width + 1] is scratch: how many boxes begin at a
- * column, less how many have ended. */
+/* Marks the nodes that hold pixels of boxes in row y. open[width + 1] is scratch: the number of boxes that begin at a
+ * column, less the number that end there. */
 static void mark_row(int32_t *label, int32_t *open, const struct clv_example *example, const int32_t *column, int32_t y,
                      const struct clv_pixel_box *boxes, size_t n_boxes)
 {

@@ -6,12 +6,12 @@
 #include "base/eigen.h"
 #include "feature/recipe/recipe.h"
 
-#define MAX_PLACES 256 /* of an image that are looked at; a pixel's neighbours say much the same */
+#define MAX_SAMPLES 256 /* of an image that are looked at; a pixel's neighbours say much the same */
 
 struct correlations {
-    size_t n, n_places, n_images;
+    size_t n, n_samples, n_images;
     double *matrix; /* [n][n] sums of products of standardised channels */
-    float *values;  /* [n][MAX_PLACES] of the image that is added */
+    float *values;  /* [n][MAX_SAMPLES] of the image that is added */
 };
 
 static void correlations_release(struct correlations *self)
@@ -24,16 +24,16 @@ static void correlations_release(struct correlations *self)
 static enum clv_status look_at(struct correlations *self, const struct map_reader *map,
                                const struct clv_recipe_map *recipe_map, size_t item, struct clv_error *err)
 {
-    size_t n = (size_t)map->map.width * (size_t)map->map.height, stride = (n + MAX_PLACES - 1) / MAX_PLACES;
+    size_t n = (size_t)map->map.width * (size_t)map->map.height, stride = (n + MAX_SAMPLES - 1) / MAX_SAMPLES;
     const float *channel;
     OWNED_ARRAY float *scratch = array_alloc(n, sizeof *scratch);
     NEED(scratch);
     for (size_t c = 0; c < self->n; c++) {
         float mean = recipe_map->standard[c], scale = recipe_map->standard[c + self->n];
-        self->n_places = 0;
+        self->n_samples = 0;
         MUST(map_reader_channel(&channel, scratch, map, (int32_t)c, err));
         for (size_t p = item % stride; p < n; p += stride)
-            self->values[c * MAX_PLACES + self->n_places++] = (channel[p] - mean) * scale;
+            self->values[c * MAX_SAMPLES + self->n_samples++] = (channel[p] - mean) * scale;
     }
     return CLV_OK;
 }
@@ -44,13 +44,13 @@ static enum clv_status add_row(void *context, size_t i, int thread, struct clv_e
     (void)thread;
     (void)err;
     const struct correlations *self = context;
-    const float *a = self->values + i * MAX_PLACES;
+    const float *a = self->values + i * MAX_SAMPLES;
     for (size_t j = 0; j <= i; j++) {
-        const float *b = self->values + j * MAX_PLACES;
+        const float *b = self->values + j * MAX_SAMPLES;
         double sum = 0;
-        for (size_t p = 0; p < self->n_places; p++)
+        for (size_t p = 0; p < self->n_samples; p++)
             sum += (double)a[p] * (double)b[p];
-        self->matrix[i * self->n + j] += sum / (double)self->n_places;
+        self->matrix[i * self->n + j] += sum / (double)self->n_samples;
     }
     return CLV_OK;
 }
@@ -94,7 +94,7 @@ enum clv_status map_learn_components(struct clv_recipe_map *map, const struct ma
             CLV_MAX_PCA_CHANNELS);
     OWNED(correlations_release) struct correlations all = {.n = n, .n_images = from->set->n_items};
     all.matrix = array_zalloc(n, n * sizeof *all.matrix);
-    all.values = array_alloc(n, MAX_PLACES * sizeof *all.values);
+    all.values = array_alloc(n, MAX_SAMPLES * sizeof *all.values);
     NEED(all.matrix && all.values);
     for (size_t i = 0; i < all.n_images; i++)
         MUST(stop_requested(from->progress) ? fail(err, CLV_ERR_INTERRUPTED, "interrupted")

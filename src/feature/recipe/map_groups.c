@@ -43,7 +43,7 @@ static void put_sum(struct groups *self, size_t group, size_t item)
         self->sum[group * self->n_values + c] = (double)self->direction[item * self->n_values + c];
 }
 
-/* Each next seed is what is least like the seeds so far. */
+/* Chooses seeds. Each next seed is the image that differs most from the seeds so far. */
 static void seed(struct groups *self)
 {
     put_sum(self, 0, 0);
@@ -115,7 +115,7 @@ static double silhouette(const struct groups *self)
     return total / (double)self->n;
 }
 
-/* The cosine of the two groups of some size that are least alike; 1 where there is one such group. */
+/* The cosine of the two groups of some size that differ most; 1 if there is only one such group. */
 static double least_alike(const struct groups *self)
 {
     double least = 1;

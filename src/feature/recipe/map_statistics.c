@@ -112,7 +112,7 @@ static enum clv_status look_task(void *context, size_t index, int thread, struct
     const struct clv_item *item = &set->items[index * set->n_items / self->n];
     OWNED(map_reader_close) struct map_reader map = {0};
     OWNED(clv_mask_release) struct clv_mask mask = {0};
-    struct clv_error unread; /* whoever needs the mask will say */
+    struct clv_error unread; /* reported when the mask is used */
     FAIL_IF(stop_requested(self->from->progress), CLV_ERR_INTERRUPTED, "interrupted");
     MUST(map_of_item(&map, self->map, set, item, self->from->limits, err));
     const struct mask_wanted wanted = {.limits = self->from->limits};

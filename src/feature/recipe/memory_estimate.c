@@ -11,8 +11,8 @@
 #include "feature/blocks/blocks.h"
 
 /* The table: bytes at most, per pixel of the image as it is read (decoding), else of the working copy. The sizes are
- * those of the arrays (blocks/views.c has most); RUNS, SLACK, FIXED and GROWTH were measured on photographs of 120x90 to
- * 2600x2000 pixels. tests/feature/recipe/test_memory_estimate.c states how close the sums are. */
+ * those of the arrays (blocks/views.c has most); RUNS, SLACK, FIXED and GROWTH were measured on photographs of
+ * 120x90 to 2600x2000 pixels. tests/feature/recipe/test_memory_estimate.c states how close the sums are. */
 #define DECODING      15  /* the image, a second one to turn it, coefficients of progressive JPEG */
 #define IMAGE         3   /* what stays of it */
 #define COPY          7   /* the working copy, the nodes of its pixels */
@@ -99,7 +99,7 @@ enum clv_status dataset_check_memory(const struct clv_set *set, const struct clv
         recipe->scale > 0 ? INFINITY : (double)set->n_items * bytes_of_image(recipe, side, side, set->labels.n_labels);
     for (size_t i = 0; i < set->n_items && most > had; i++) { /* sizes are only looked at where they may matter */
         int32_t width, height;
-        struct clv_error ignored; /* whoever reads the image will say */
+        struct clv_error ignored; /* reported when the image is read */
         if (item_image_size(&width, &height, &set->items[i], limits, &ignored) == CLV_OK)
             needed += bytes_of_image(recipe, width, height, set->labels.n_labels);
     }
@@ -182,7 +182,7 @@ static enum clv_status require(double had, double needed, const char *path, stru
     return status ? fail_within(err, status, path) : CLV_OK;
 }
 
-/* With the item's maps. */
+/* Bytes for the features of an item and for its maps. */
 static double memory_of_item(const struct clv_recipe *recipe, const struct clv_set *set, const struct clv_item *item,
                              int32_t width, int32_t height, const struct clv_image_limits *limits)
 {
@@ -205,7 +205,7 @@ enum clv_status memory_choose_threads(int *chosen, const struct clv_set *set, co
     n_threads = parallel_threads(n_threads);
     for (size_t i = 0; i < set->n_items; i++) {
         int32_t width, height;
-        struct clv_error ignored; /* whoever reads the image will say */
+        struct clv_error ignored; /* reported when the image is read */
         if (item_image_size(&width, &height, &set->items[i], limits, &ignored) != CLV_OK)
             continue;
         double needed = memory_of_item(recipe, set, &set->items[i], width, height, limits);

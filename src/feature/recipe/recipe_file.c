@@ -23,8 +23,8 @@ static const struct {
         REAL,
         PER_SCALE,
         OF_PATCHES, /* an integer that only recipes of patches have */
-        CHOICE,     /* an integer that files have unless it is 0, as in all that are older than the choice */
-        REAL_CHOICE /* a number likewise */
+        CHOICE,     /* an integer that files have unless it is 0, its value in files older than the choice */
+        REAL_CHOICE /* a number of the same kind */
     } kind;
 } fields[] = {
     {"working_pixels", offsetof(struct clv_recipe, working_pixels), INTEGER},
@@ -122,7 +122,7 @@ static const char *const codebook_names[CLV_MAX_SCALES] = {RECIPE_CODEBOOK_PREFI
 static const char *const mixture_names[CLV_MAX_SCALES] = {RECIPE_MIXTURE_PREFIX "0", RECIPE_MIXTURE_PREFIX "1",
                                                           RECIPE_MIXTURE_PREFIX "2", RECIPE_MIXTURE_PREFIX "3"};
 
-/* Tensors of a map: the scale of features, components, what images usually have. */
+/* Tensors of a map: the scale of features, the components, and the usual means of images. */
 enum { STANDARD, COMPONENTS, USUAL, MAP_TENSORS };
 #define OF_MAP(m)                                                                                                      \
     {                                                                                                                  \
@@ -131,7 +131,7 @@ enum { STANDARD, COMPONENTS, USUAL, MAP_TENSORS };
 static const char *const map_tensors[CLV_MAX_MAPS][MAP_TENSORS] = {OF_MAP("0"), OF_MAP("1"), OF_MAP("2"), OF_MAP("3"),
                                                                    OF_MAP("4"), OF_MAP("5"), OF_MAP("6"), OF_MAP("7")};
 
-/* The numbers of one kind that a map has; shape[0] is 0 if it has none. */
+/* Returns a map's array of one kind; shape[0] is 0 if it has none. */
 static float **map_numbers(int64_t shape[2], struct clv_recipe_map *map, int which)
 {
     bool is_feature = map->kind == CLV_MAP_FEATURES;
@@ -380,7 +380,7 @@ static enum clv_status read_bands(struct clv_recipe *recipe, const struct json_v
     return CLV_OK;
 }
 
-/* The checks that extraction makes of its caller's values are, of a file's values, about its content. */
+/* Checks the values of a recipe as extraction does, but reports a failure as one of the file's content. */
 static enum clv_status check(const struct clv_recipe *recipe, const char *name, struct clv_error *err)
 {
     return recipe_check(recipe, false, err) == CLV_OK ? CLV_OK : fail_within(err, CLV_ERR_DATA, name);

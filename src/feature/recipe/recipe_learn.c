@@ -131,7 +131,7 @@ static enum clv_status learn_codebooks(struct sampling_state *job, struct clv_er
     return comm_for((size_t)recipe->n_scales, 1, learn_words, words_slot, job, err);
 }
 
-/* By every member of a team for itself, to the same bytes. */
+/* Every process learns them for itself, with the same result. */
 static enum clv_status learn_mixtures(struct sampling_state *job, struct clv_error *err)
 {
     size_t n = job->n_images * job->per_image;

@@ -1,14 +1,14 @@
-/* Runs the k-means of VLFeat 0.9.21 and works around its faults: it crashes where there are more centres than data,
- * so its caller sees to that; it takes random numbers from a state of the thread's, which is seeded here and put
- * back; it starts OpenMP's threads, which end the process where one is refused, so it is limited to the calling one;
- * it cannot be stopped, so it runs a few rounds at a time. */
+/* Runs the k-means of VLFeat 0.9.21 and works around its faults: it crashes if there are more centres than data, which
+ * callers must prevent; it takes random numbers from a state of the thread, which is seeded here and restored; it
+ * starts OpenMP's threads, which end the process if one cannot be created, so it is limited to the calling thread; it
+ * cannot be stopped, so it runs a few rounds at a time. */
 #include "feature/words/words.h"
 
 #include <vl/kmeans.h>
 
 #include "base/base.h"
 
-enum { SIZE = CLV_DESCRIPTOR_SIZE, ROUNDS = 5 /* between looks at whether to stop */ };
+enum { SIZE = CLV_DESCRIPTOR_SIZE, ROUNDS = 5 /* between checks of the request to stop */ };
 
 static float *floats_of(const uint8_t *bytes, size_t n)
 {
@@ -34,7 +34,7 @@ static enum clv_status refine(VlKMeans *kmeans, const float *data, size_t n, int
     return CLV_OK;
 }
 
-/* Restores VLFeat's global state after a failed refinement, too. */
+/* Restores VLFeat's global state also after a failed refinement. */
 enum clv_status codebook_vlfeat_refine(uint8_t *centres, const uint8_t *descriptors, size_t n,
                                        const struct codebook_options *options, struct clv_error *err)
 {

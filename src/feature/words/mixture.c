@@ -1,5 +1,5 @@
-/* Learns a mixture of Gaussians with diagonal covariances of SIFT descriptors, whose roots are projected on their
- * first principal axes: k-means first, then expectation-maximisation. Start at mixture_learn. */
+/* Learns a mixture of Gaussians with diagonal covariances, by k-means and then by expectation-maximisation. Its points
+ * are the square roots of SIFT descriptors, projected on their first principal axes. Start at mixture_learn. */
 #include "feature/words/words.h"
 
 #include <math.h>
@@ -68,7 +68,7 @@ void mixture_shares(float *share, const struct mixture_view *view, const float *
         share[k] /= total;
 }
 
-/* The mean and the first principal axes of the roots. */
+/* Finds the mean and the first principal axes of the square roots of the descriptors. */
 static enum clv_status find_axes(float *mixture, const uint8_t *descriptors, size_t n, struct clv_error *err)
 {
     OWNED_ARRAY double *matrix = array_zalloc(SIZE, SIZE * sizeof *matrix);
@@ -96,7 +96,7 @@ static enum clv_status find_axes(float *mixture, const uint8_t *descriptors, siz
     return CLV_OK;
 }
 
-/* Sums of shares, and of points weighted by them, by component. */
+/* For each component, the sums of shares, and of points and their squares weighted by shares. */
 struct sums {
     double weight[K], point[K][D], square[K][D];
 };
@@ -115,7 +115,7 @@ static void add(struct sums *sums, const float *point, const float *share)
     }
 }
 
-/* Components that hardly anything belongs to keep their means. */
+/* Moves the components. Those with hardly any share keep their means. */
 static void move(float *mixture, const struct sums *sums, size_t n)
 {
     double total = 0;
@@ -133,7 +133,7 @@ static void move(float *mixture, const struct sums *sums, size_t n)
     }
 }
 
-/* All of the share is the nearest centre's. */
+/* Gives the whole share to the nearest centre. */
 static void nearest(float *share, const float *mixture, const float *point)
 {
     int best = 0;

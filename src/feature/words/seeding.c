@@ -20,8 +20,8 @@ void codebook_samples_release(struct codebook_samples *samples)
     *samples = (struct codebook_samples){0};
 }
 
-/* A place in a table of 2^bits: the upper bits, which depend on all bytes. */
-static size_t place_of(const uint8_t *descriptor, int bits)
+/* A slot of a table of 2^bits: the upper bits, which depend on all bytes. */
+static size_t slot_of(const uint8_t *descriptor, int bits)
 {
     uint64_t hash = HASH_START;
     for (int k = 0; k < SIZE; k += 8) {
@@ -46,7 +46,7 @@ enum clv_status codebook_samples_init(struct codebook_samples *samples, const ui
     NEED(table && samples->descriptors && samples->weight && samples->which);
     for (size_t i = 0; i < n; i++) {
         const uint8_t *descriptor = descriptors + i * SIZE;
-        size_t at = place_of(descriptor, bits), mask = ((size_t)1 << bits) - 1;
+        size_t at = slot_of(descriptor, bits), mask = ((size_t)1 << bits) - 1;
         while (table[at] && memcmp(samples->descriptors + (table[at] - 1) * (size_t)SIZE, descriptor, SIZE) != 0)
             at = (at + 1) & mask;
         if (!table[at]) {

@@ -1,5 +1,5 @@
-/* NumPy's .npy files, versions 1 to 3: a magic number, the length of a header, the header, which is a Python
- * dictionary, and the array. The format is numpy.lib.format's. */
+/* Reads the headers of NumPy's .npy files, versions 1 to 3: a magic number, the length of the header, the header, which
+ * is a Python dictionary, and the array. The format is described in numpy.lib.format. */
 #include "image/raster/raster.h"
 
 #include <math.h>
@@ -48,7 +48,7 @@ enum clv_status number_array_of(struct number_array *view, const struct clv_arra
     return CLV_OK;
 }
 
-/* The number of bytes that a shape takes; false if a dimension is negative or the product overflows. */
+/* Computes the bytes of an array of this shape; false if a dimension is negative or the product overflows. */
 static bool number_array_bytes(size_t *bytes, const struct number_array *array)
 {
     size_t product = number_type_size(array->type);
@@ -102,7 +102,7 @@ bool npy_recognised(const unsigned char *bytes, size_t size)
     return size >= MAGIC_SIZE && memcmp(bytes, MAGIC, MAGIC_SIZE) == 0;
 }
 
-/* The rest of the header's text. */
+/* The part of the header's text that is not parsed yet. */
 struct header {
     const char *at, *end;
 };
@@ -122,7 +122,7 @@ static bool take(struct header *self, char wanted)
     return true;
 }
 
-/* A quoted text without escapes, or a bare word. */
+/* Takes a quoted text without escapes, or a bare word. */
 static bool take_word(struct header *self, char *word, size_t size)
 {
     skip_blanks(self);
@@ -159,7 +159,7 @@ static bool take_shape(struct header *self, struct number_array *array)
     return true;
 }
 
-/* `readable` names the types among its words. */
+/* Finds the type of a descr. `readable` is a text that contains the names of the types that may be read. */
 static bool find_type(struct number_array *array, const char *descr, const char *readable)
 {
     for (size_t k = 0; k < sizeof types / sizeof *types; k++)
@@ -171,7 +171,7 @@ static bool find_type(struct number_array *array, const char *descr, const char 
     return false;
 }
 
-/* {'descr': '<f2', 'fortran_order': False, 'shape': (16, 32, 32), } */
+/* Parses a header such as {'descr': '<f2', 'fortran_order': False, 'shape': (16, 32, 32), }. */
 static enum clv_status parse_header(struct number_array *array, struct header header, const char *readable,
                                     struct clv_error *err)
 {

@@ -166,7 +166,7 @@ static enum clv_status add_channel(struct raster *self, uint32_t *n_channels, ui
     return CLV_OK;
 }
 
-/* All channels of a file's page follow each other. */
+/* Adds the channels of a file's page, one after the other. */
 static enum clv_status add_part(struct raster *self, const char *path, const struct clv_image_limits *limits,
                                 struct clv_error *err)
 {

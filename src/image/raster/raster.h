@@ -85,8 +85,8 @@ bool georeference_exists(const struct georeference *georeference);
  * of pixels' centres, the corner is half a pixel before them. */
 bool georeference_at(double at[2], const struct georeference *georeference, double x, double y);
 
-/* From such coordinates to corners: x = m[0] at[0] + m[1] at[1] + m[2], y with the next three. False: it has none, or
- * one that cannot be turned round. */
+/* Computes the map from such coordinates to corners: x = m[0] at[0] + m[1] at[1] + m[2], and y by the next three. False
+ * if there is no georeference or it cannot be inverted. */
 bool georeference_inverse(double m[6], const struct georeference *georeference);
 
 /* The coordinate system's EPSG code, 0 where the keys name none; *is_geographic: degrees of longitude and latitude. */
@@ -131,13 +131,13 @@ enum clv_status raster_open(struct raster *self, const char *path, const struct 
  * YCbCr). */
 enum clv_status raster_open_windows(struct raster *self, const char *path, const struct clv_image_limits *limits,
                                     struct clv_error *err) CLV_CHECK;
-/* Opens a TIFF of one band of whole numbers, of any size, to be read as they are stored: a mask (indices of a palette, or
- * grey) by raster_read_labels, an image of objects by raster_read_numbers. CLV_ERR_DATA for other files. */
+/* Opens a TIFF of one band of whole numbers, of any size, to be read as they are stored: a mask (indices of a
+ * palette, or grey) by raster_read_labels, an image of objects by raster_read_numbers. CLV_ERR_DATA for other files. */
 enum clv_status raster_open_stored(struct raster *self, const char *path, struct clv_error *err) CLV_CHECK;
 void raster_close(struct raster *self); /* zeros: does nothing */
 
-/* Rasters in memory, as raster_open gives the same of a .npy file, and of an image file that stores no bands. The numbers
- * must stay, pixels are copied. No limits hold, and messages carry no name. */
+/* Rasters in memory, as raster_open gives the same of a .npy file, and of an image file that stores no bands. The
+ * numbers must stay, pixels are copied. No limits hold, and messages carry no name. */
 enum clv_status raster_of_array(struct raster *self, const struct clv_array *array, struct clv_error *err) CLV_CHECK;
 enum clv_status raster_of_image(struct raster *self, const struct clv_image *image, struct clv_error *err) CLV_CHECK;
 
@@ -157,8 +157,8 @@ enum clv_status raster_read(float *values, struct raster *self, const struct ima
                             struct clv_error *err) CLV_CHECK;
 
 /* labels[height][width] of up to 8 bits, numbers[height][width] of up to 32, 0..INT32_MAX, of a raster that
- * raster_open_stored opened; the darker of two inks has the smaller one. CLV_ERR_DATA: samples of more bits, a number out
- * of range, a corrupt file. */
+ * raster_open_stored opened; the darker of two inks has the smaller one. CLV_ERR_DATA: samples of more bits, a
+ * number out of range, a corrupt file. */
 enum clv_status raster_read_labels(uint8_t *labels, struct raster *self, const struct image_part *window,
                                    struct clv_error *err) CLV_CHECK;
 enum clv_status raster_read_numbers(int32_t *numbers, struct raster *self, const struct image_part *window,
@@ -178,8 +178,8 @@ enum clv_status raster_void_labels(uint8_t *labels, struct raster *self, const s
 enum clv_status raster_void_missing(uint8_t *labels, int32_t width, int32_t height, const char *path,
                                     const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
-/* *georeference of a TIFF called .tif or .tiff or of a file of GDAL's (georeference_release), zeros of other files and what
- * cannot be opened. */
+/* *georeference of a TIFF called .tif or .tiff or of a file of GDAL's (georeference_release), zeros of other files
+ * and what cannot be opened. */
 void georeference_find(struct georeference *georeference, const char *path);
 
 /* Whether a file may be a raster that clv_image_decode does not show, by its name, the limits and GDAL. */
@@ -218,9 +218,9 @@ void band_samples_release(struct band_samples *self);
 enum clv_status band_samples_add(struct band_samples *self, struct raster *raster, size_t n_rasters, const char *path,
                                  const char *first_path, struct clv_error *err) CLV_CHECK;
 
-/* Percentiles of the samples, and the colours' weights: red, green and blue as they are where all rasters have them, one
- * band as grey, else the leading three principal components (Pearson 1901; of standardised bands), of the lengths of
- * their deviations; zeros of no samples. CLV_ERR_DATA names a band without any value. */
+/* Percentiles of the samples, and the colours' weights: red, green and blue as they are where all rasters have them,
+ * one band as grey, else the leading three principal components (Pearson 1901; of standardised bands), of the
+ * lengths of their deviations; zeros of no samples. CLV_ERR_DATA names a band without any value. */
 enum clv_status bands_learn(struct clv_bands *bands, const struct band_samples *samples,
                             struct clv_error *err) CLV_CHECK;
 
@@ -228,8 +228,8 @@ enum clv_status bands_learn(struct clv_bands *bands, const struct band_samples *
 enum clv_status bands_show(struct clv_image *image, struct raster *raster, const struct clv_bands *bands,
                            struct clv_error *err) CLV_CHECK;
 
-/* Shows a part of the raster as it is in a copy that is resized to the part's whole size, no larger: the very pixels that
- * clv_image_resize makes of bands_show's. Memory: some rows, and the part. */
+/* Shows a part of the raster as it is in a copy that is resized to the part's whole size, no larger: the very pixels
+ * that clv_image_resize makes of bands_show's. Memory: some rows, and the part. */
 enum clv_status bands_show_part(struct clv_image *image, struct raster *raster, const struct clv_bands *bands,
                                 const struct image_part *wanted, struct clv_error *err) CLV_CHECK;
 
@@ -241,15 +241,15 @@ void bands_colours(uint8_t *pixels, const float *values, size_t n, const struct 
 
 /* GeoTIFF's tags and GDAL's no-data value in TIFFs that libtiff has open. */
 
-/* Reads the tags of the directory that libtiff has read; *georeference is only written to. A no-data value that is not a
- * number counts as none. */
+/* Reads the tags of the directory that libtiff has read; *georeference is only written to. A no-data value that is
+ * not a number counts as none. */
 enum clv_status geo_tags_read(struct georeference *georeference, bool *has_no_data, double *no_data, TIFF *tiff,
                               struct clv_error *err) CLV_CHECK;
 
 /* Into the directory that is being written; false: libtiff refuses. */
 bool geo_tags_write(TIFF *tiff, const struct georeference *georeference);
 
-/* Before a directory is written: what kinds these tags are, for this file alone. */
+/* Declares the types of these tags for this file. Call it before a directory is written. */
 void geo_tags_declare(TIFF *tiff);
 
 /* Windows of TIFFs. */
@@ -257,8 +257,8 @@ void geo_tags_declare(TIFF *tiff);
 struct raster_tiff;
 
 /* *tiff is NULL where the page is one that its colours are all of (palette unless takes_palette, YCbCr, ..), which
- * clv_image_decode reads; else it, and what the raster says of it, are filled in; the georeference is in both cases. its bytes
- * must stay. */
+ * clv_image_decode reads; else it, and what the raster says of it, are filled in; the georeference is in both cases.
+ * its bytes must stay. */
 enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raster, const struct image_bytes *from,
                                  bool takes_palette, struct clv_error *err) CLV_CHECK;
 void raster_tiff_close(struct raster_tiff *self);
@@ -273,9 +273,9 @@ enum clv_status raster_tiff_read_whole(uint8_t *labels, int32_t *numbers, struct
                                        const struct image_part *at, struct clv_error *err) CLV_CHECK;
 void raster_tiff_block(int32_t *width, int32_t *height, const struct raster_tiff *self);
 
-/* Files that GDAL reads, like TIFFs above; builds WITH_GDAL=0 know none. Formats that this folder reads are not left to
- * GDAL. An alpha band does not count as a band: pixels that it or another mask hides are NAN. The georeference has the tags
- * that GDAL writes into GeoTIFFs. */
+/* Files that GDAL reads, like TIFFs above; builds WITH_GDAL=0 know none. Formats that this folder reads are not left
+ * to GDAL. An alpha band does not count as a band: pixels that it or another mask hides are NAN. The georeference
+ * has the tags that GDAL writes into GeoTIFFs. */
 
 struct raster_gdal;
 bool raster_has_gdal(void);
@@ -327,8 +327,8 @@ struct raster_rows {
     int32_t *numbers;
 };
 
-/* Opens the files, which must have one size, for bands of n_rows rows with a halo of `halo`. Memory: the rows of a band,
- * its halo and a row of tiles. */
+/* Opens the files, which must have one size, for bands of n_rows rows with a halo of `halo`. Memory: the rows of a
+ * band, its halo and a row of tiles. */
 enum clv_status raster_rows_open(struct raster_rows *self, const struct raster_rows_files *files, int32_t n_rows,
                                  int32_t halo, struct clv_error *err) CLV_CHECK;
 void raster_rows_close(struct raster_rows *self);
@@ -365,8 +365,8 @@ struct raster_writer {
     char message[200];
 };
 
-/* Begins a file of the image's size, a BigTIFF from 4 GB of pixels on, with its palette (NULL: grey) and the georeference's
- * tags (NULL or zeros: none). *self must not move. Release it with commit or abort, once. */
+/* Begins a file of the image's size, a BigTIFF from 4 GB of pixels on, with its palette (NULL: grey) and the
+ * georeference's tags (NULL or zeros: none). *self must not move. Release it with commit or abort, once. */
 enum clv_status raster_writer_open(struct raster_writer *self, const char *path, const struct label_image *image,
                                    const struct georeference *georeference, struct clv_error *err) CLV_CHECK;
 
@@ -389,7 +389,7 @@ void raster_writer_abort(struct raster_writer *self);
 enum clv_status raster_writer_add_page(struct raster_writer *self, const char *path, const struct label_image *page,
                                        size_t n_pages, struct clv_error *err) CLV_CHECK;
 
-/* All of it at once. */
+/* Writes a mask at once. */
 enum clv_status raster_write_labels(const char *path, const struct label_image *image,
                                     const struct georeference *georeference, struct clv_error *err) CLV_CHECK;
 

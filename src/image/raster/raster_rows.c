@@ -6,9 +6,9 @@
 #include "image/raster/raster.h"
 
 enum {
-    MAX_STEP = 1024,     /* rows of a block that are read together; of taller ones tiles are decoded again */
+    MAX_STEP = 1024,     /* rows of a block that are read together; tiles of taller ones are decoded again */
     CHUNK_ROWS = 64,     /* of a file without blocks */
-    CHUNK_COLUMNS = 512, /* at least, where blocks do not span the image */
+    CHUNK_COLUMNS = 512, /* at least, if blocks do not span the image */
     MAX_CHUNK_VALUES = 1 << 24
 };
 
@@ -21,7 +21,7 @@ void raster_rows_close(struct raster_rows *self)
     *self = (struct raster_rows){0};
 }
 
-/* Takes over a raster that was opened: its size must be that of the others. */
+/* Takes over an open raster, whose size must be that of the others. */
 static enum clv_status add_source(struct raster_rows *self, struct raster_rows_source *source, const char *path,
                                   struct clv_error *err)
 {
@@ -58,7 +58,7 @@ static enum clv_status open_image(struct raster_rows *self, const struct raster_
     return CLV_OK;
 }
 
-/* An array for the rows of a band, its halo, and those that are read beyond. */
+/* Allocates an array for the rows of a band, its halo, and rows that are read beyond it. */
 static void *alloc_rows(const struct raster_rows *self, const struct raster_rows_source *source, size_t row_bytes)
 {
     return array_alloc((size_t)self->max_rows + 2 * (size_t)self->halo + (size_t)source->step, row_bytes);
@@ -99,7 +99,7 @@ void raster_rows_rewind(struct raster_rows *self)
     self->image.end = self->mask.end = self->objects.end = 0;
 }
 
-/* Reads rows end..to - 1 of the image as values, and makes of them what is wanted. */
+/* Reads rows end..to - 1 of the image as values, and computes the wanted arrays from them. */
 static enum clv_status read_image(struct raster_rows *self, int32_t first, int32_t to, struct clv_error *err)
 {
     struct raster_rows_source *image = &self->image;
@@ -139,7 +139,7 @@ static enum clv_status read_stored(struct raster_rows *self, struct raster_rows_
     return CLV_OK;
 }
 
-/* Reads on until row `needed`, to the end of a row of blocks. */
+/* Reads further rows until row `needed`, up to the end of a row of blocks. */
 static enum clv_status read_source(struct raster_rows *self, struct raster_rows_source *source, int32_t first,
                                    int32_t needed, struct clv_error *err)
 {

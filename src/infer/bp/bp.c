@@ -1,6 +1,6 @@
-/* Loopy belief propagation: sum-product, max-product (Pearl 1988) and mixed-product for marginal MAP (Liu & Ihler,
- * JMLR 2013). Nodes send in breadth-first order, to the root and back, so that on trees one sweep is exact and the
- * second one sees no change; or colour by colour. */
+/* Loopy belief propagation: sum-product, max-product (Pearl 1988) and mixed-product for marginal MAP (Liu & Ihler, JMLR
+ * 2013). Nodes send in breadth-first order, to the root and back, so that on trees one sweep is exact and a second one
+ * changes nothing; or colour by colour. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -29,9 +29,9 @@ void clv_bp_free(struct clv_bp *bp)
     array_free(bp);
 }
 
-/* Sends a message, damped, and returns how much the undamped one differs from the one before. With the source's belief
- * b and the target's message to it taken out of b (Liu & Ihler 2013, mixed-product belief propagation), r the ratio of
- * temperatures:
+/* Sends a message, damped, and returns by how much the undamped one differs from the one before. b is the belief of the
+ * source, m_ji the target's message to it, which is divided out of b (Liu & Ihler 2013, mixed-product belief
+ * propagation), r the ratio of temperatures:
  *     source summed              sum over x_i of psi_ij b_i / m_ji
  *     both maximised             max over x_i of psi_ij b_i / m_ji
  *     source maximised only      sum over x_i in argmax b_i of psi_ij b_i / m_ji
@@ -84,7 +84,7 @@ static void send_from(struct changes *changes, struct clv_bp *bp, int32_t node, 
         }
 }
 
-/* Outside the log domain for as long as that goes. */
+/* Passes over all nodes, outside the log domain as long as numbers are in range. */
 static void pass(struct changes *changes, struct clv_bp *bp, const struct bp_pass *which, double damping)
 {
     int32_t r = bp->is_linear ? bp_pass_linear(&changes->factor, bp, which) : 0;
@@ -94,8 +94,8 @@ static void pass(struct changes *changes, struct clv_bp *bp, const struct bp_pas
         send_from(changes, bp, which->nodes[which->is_backward ? bp->n_nodes - 1 - r : r], which->receivers, damping);
 }
 
-/* Every message once; returns the largest change of a message's logarithm, or, unless this is the last sweep in any
- * case, one that is too large to have converged. */
+/* Sends every message once. Returns the largest change of a message's logarithm; unless this is the last sweep in any
+ * case, it may stop measuring at a change that is too large to have converged. */
 static double sweep(struct clv_bp *bp, const struct clv_bp_options *options, bool is_last)
 {
     struct changes changes = {0};
@@ -139,13 +139,13 @@ static double value_of(struct clv_bp *bp, const struct clv_field *field, const s
     return options->temperature * bp_mixed_value(bp);
 }
 
-/* Iterations in which a labelling scores more, and by how much. */
+/* The iterations in which nodes score more for the labels of a given labelling, and by how much. */
 #define NEAR_ITERATIONS 10
 #define NEAR_SCORE      3
 
-/* Logarithms only where they are needed: of damped messages and of softened nodes. Maxima soon settle wherever they do
- * not oscillate, so that most messages of long runs need not be sent again; sums change in nearly all messages until
- * the last sweep. */
+/* Chooses the form of messages: logarithms only for damped messages and softened nodes. Maxima soon settle unless they
+ * oscillate, so that most messages of long runs need not be sent again; sums change in nearly all messages until the
+ * last sweep. */
 static void open_messages(struct clv_bp *bp, const struct clv_bp_options *options)
 {
     bool is_softened = options->mode == CLV_BP_MIXED && bp->ratio > 0;
@@ -156,7 +156,8 @@ static void open_messages(struct clv_bp *bp, const struct clv_bp_options *option
         bp_leave_linear(bp);
 }
 
-/* The iterations that lead near a labelling. The beliefs, which are not computed yet, keep the scores meanwhile. */
+/* Runs the iterations that lead near a labelling. The beliefs, which are not computed yet, hold the original scores
+ * until it ends. */
 static void approach(struct clv_bp *bp, const struct clv_bp_options *options)
 {
     size_t k = (size_t)bp->n_labels, size = (size_t)bp->n_nodes * k * sizeof *bp->unary;

@@ -144,7 +144,8 @@ void bp_enter_linear(struct clv_bp *bp);
 void bp_take_priors(struct clv_bp *bp); /* new unary scores: all messages are due. Nothing in the log domain */
 void bp_leave_linear(struct clv_bp *bp);
 
-/* All beliefs, as logarithms in bp->belief, too; 0 if precision could be lost. Then their Bethe value, as bp_bethe. */
+/* Computes all beliefs, also as logarithms in bp->belief, and their Bethe value as bp_bethe does. Returns 0 if
+ * precision could be lost. */
 int bp_gather_linear(struct clv_bp *bp);
 double bp_bethe_linear(const struct clv_bp *bp);
 

@@ -122,7 +122,7 @@ static void colour_nodes(struct clv_bp *bp)
     }
 }
 
-/* All nodes, colour by colour. */
+/* Lists all nodes, colour by colour. */
 static void sort_by_colour(struct clv_bp *bp)
 {
     int32_t n = 0;

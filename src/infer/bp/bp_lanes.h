@@ -1,6 +1,6 @@
-/* Rows of doubles as vectors, and what eliminating one end of an edge makes of them; for loops that are compiled for
- * each kind of machine. Rows are padded to whole vectors, so that loops have no ends to treat apart: with zeros what is
- * multiplied and added up, else by repeating label 0, which changes no maximum and no minimum. */
+/* Rows of doubles as vectors, and the elimination of one end of an edge; for loops that are compiled for each kind of
+ * machine. Rows are padded to whole vectors, so that loops need no special end: with zeros if they are multiplied and
+ * added up, else by repeated labels, which change no maximum and no minimum. */
 #ifndef INFER_BP_LANES_H
 #define INFER_BP_LANES_H
 
@@ -35,7 +35,7 @@ INLINE void lower(lanes *value, const lanes *other)
     *value = (lanes)(((lane_bits)*other & is_other) | ((lane_bits)*value & ~is_other));
 }
 
-/* All lanes become the highest. */
+/* Sets all lanes to the highest of them. */
 INLINE void spread_highest(lanes *value)
 {
     lanes halves = __builtin_shufflevector(*value, *value, 2, 3, 0, 1);
@@ -101,8 +101,8 @@ INLINE void join(lanes *sum, const lanes *other, const bool is_max)
         *sum += *other;
 }
 
-/* out[a] = sum or max over b of table[a][b] weight[b], four rows at a time; sums of every fourth term first, then of
- * neighbours. The padding of weight is 0, and the table has whole vectors of rows. */
+/* out[a] = sum or max over b of table[a][b] weight[b], four rows at a time; it first adds every fourth term, then the
+ * four sums. The padding of weight is 0, and the table has whole vectors of rows. */
 INLINE void combine_columns(lanes *restrict out, const lanes *restrict weight, const lanes *restrict table, size_t k,
                             size_t n, const bool is_max)
 {
@@ -134,8 +134,8 @@ INLINE void combine_columns(lanes *restrict out, const lanes *restrict weight, c
 INLINE void pad(lanes *row, size_t k, const size_t n)
 {
     int64_t n_last = (int64_t)((k - 1) % LANES) + 1;
-    const lane_bits place = {0, 1, 2, 3}, end = {n_last, n_last, n_last, n_last};
-    lane_bits is_label = place < end;
+    const lane_bits lane = {0, 1, 2, 3}, end = {n_last, n_last, n_last, n_last};
+    lane_bits is_label = lane < end;
     lanes first = {row[0][0], row[0][0], row[0][0], row[0][0]};
     row[n - 1] = (lanes)(((lane_bits)row[n - 1] & is_label) | ((lane_bits)first & ~is_label));
 }

@@ -54,7 +54,8 @@ INLINE double highest_sum(const double *restrict a, const double *restrict b, si
     return highest;
 }
 
-/* Over a of (a == b ? 0 : -coupling) + cavity[a]: every label but b comes with the same coupling, hence O(K). */
+/* out[b] = max over a of (a == b ? 0 : -coupling) + cavity[a]. All labels except b have the same coupling, hence
+ * O(K). */
 static double potts_max(double *out, const double *cavity, double coupling, size_t k)
 {
     double highest = maximum(cavity, k);

@@ -1,5 +1,5 @@
-/* Sequential tree-reweighted message passing (Kolmogorov, PAMI 2006, figure 3), for maxima: an upper bound that never
- * rises, and the labellings met on the way. Nodes are passed in breadth-first order and back. */
+/* Sequential tree-reweighted message passing (Kolmogorov, PAMI 2006, figure 3), for maxima. It lowers an upper bound
+ * and keeps the best labelling that it meets. Nodes are passed in breadth-first order and back. */
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static bool is_ahead(const struct clv_bp *bp, int32_t arc, bool is_backward)
            (bp->rank[arc_target(bp, arc)] < bp->rank[arc_source(bp, arc)]) == is_backward;
 }
 
-/* The best label given those of the nodes passed and the messages of the others. */
+/* The best label of a node, given the labels of the nodes passed before and the messages of the others. */
 static int32_t decide(const struct pass_state *self, const double *belief, int32_t node, bool is_backward)
 {
     const struct clv_bp *bp = self->bp;
@@ -76,7 +76,7 @@ static double pass_node(struct pass_state *self, int32_t node, bool is_backward)
     return taken;
 }
 
-/* All nodes once; returns the bound. */
+/* Passes over all nodes once; returns the bound. */
 static double pass(struct pass_state *self, bool is_backward)
 {
     struct clv_bp *bp = self->bp;

@@ -68,7 +68,7 @@ struct chain_map {
 
 void chain_map_release(struct chain_map *self);
 
-/* y = argmax by Viterbi: of labellings that score alike the one that is least in the last node, then in the one
+/* y = argmax by Viterbi: of labellings with the same score the one that is least in the last node, then in the one
  * before, and so on; with two labels and supermodular tables that is the one with the fewest 1s. Returns 0, or -1 when
  * out of memory. O(n_nodes n_labels^2). */
 int chain_map_solve(struct chain_map *self, int32_t *y, const struct clv_field *field);

@@ -1,4 +1,4 @@
-/* Forward-backward for training, outside the log domain: one vector lane per label, scaled to sum 1 at every node
+/* Runs forward-backward for training, outside the log domain: one vector lane per label, scaled to sum 1 at every node
  * (Rabiner 1989). Start at chain_sums_run; the formulas are at struct chain_sums in chain.h. */
 #include "infer/chain/chain.h"
 
@@ -34,7 +34,7 @@ INLINE void add_rows(double *restrict to, const double *restrict factor, size_t 
         store(&to[v * CHAIN_LANES], &sum[v]);
 }
 
-/* Does what add_rows does for any width. */
+/* Does the same as add_rows for any width. */
 INLINE void add_product(double *restrict to, const double *restrict factor, size_t stride, const double *restrict rows,
                         size_t n_rows, size_t width)
 {
@@ -73,7 +73,7 @@ int chain_kernel_fill(struct chain_kernel *kernel, const double *table, size_t k
     return 1;
 }
 
-/* Scores to weights; *maxima is the sum of the nodes' maxima. 0 if the range does not do. */
+/* Turns scores into weights; *maxima is the sum of the nodes' maxima. Returns 0 if the range of scores is too large. */
 static int weigh(double *maxima, double *weight, size_t n, size_t k, size_t width)
 {
     double sum = 0;
@@ -100,7 +100,7 @@ static int weigh(double *maxima, double *weight, size_t n, size_t k, size_t widt
     return 1;
 }
 
-/* value *= weight, then divided by its sum, which is returned. */
+/* Computes value *= weight, divides by the sum, and returns that. */
 INLINE double weigh_and_normalise(double *restrict value, const double *restrict weight, size_t width)
 {
     lanes sum = {0};

@@ -72,7 +72,7 @@ void chain_transpose(double *restrict transpose, const double *restrict table, s
             transpose[b * k + a] = table[a * k + b];
 }
 
-/* Only values are kept on the way; where the one path that is asked for came from is found again on the way back. */
+/* The way forward keeps values only. The way back finds again from which labels the best path came. */
 enum clv_status clv_chain_map(int32_t *y, double *score, const struct clv_chain *chain, struct clv_error *err)
 {
     MUST(chain_check(chain, err));

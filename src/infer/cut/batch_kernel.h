@@ -15,11 +15,11 @@
 /* Pushing sweeps between two computations of exact distances. */
 #define N_SWEEPS 6
 
-/* Sweeps of all kinds after which a batch gives up. Regions of photographs need up to 230 at 600 nodes and 570 at 2,400,
- * about as much work there as sixteen searches. */
+/* Sweeps of all kinds after which a batch gives up. Regions of photographs need up to 230 at 600 nodes and 570 at
+ * 2,400, about as much work there as sixteen searches. */
 #define MOST_SWEEPS 600
 
-/* Which arcs are full, or which arcs' opposites: measuring asks many times. */
+/* Notes which arcs are full, or which arcs have full opposites, since measure asks for it many times. */
 KERNEL void note_full(struct batch *batch, const int32_t *capacity, int is_opposite)
 {
     for (int32_t e = 0; e < batch->n_edges; e++) {
@@ -32,8 +32,8 @@ KERNEL void note_full(struct batch *batch, const int32_t *capacity, int is_oppos
     }
 }
 
-/* The least of the heads' nearness over a row's arcs that are not full, or FAR. Rows are multiples of 8 slots, the
- * rest full. */
+/* Returns the least nearness among the heads of a row's arcs that are not full, or FAR. Rows are padded to multiples of
+ * 8 slots by full ones. */
 KERNEL shorts nearest_head(struct batch *batch, int32_t i)
 {
     shorts nearest = shorts_of(FAR);
@@ -51,7 +51,7 @@ KERNEL shorts nearest_head(struct batch *batch, int32_t i)
     return nearest;
 }
 
-/* One node's distance from its neighbours'. Returns whether it changed in any lane. */
+/* Computes a node's distance from those of its neighbours. Returns whether it changed in any lane. */
 KERNEL int measure_node(struct batch *batch, int32_t i)
 {
     shorts own = shorts_load(&batch->nearness[(size_t)i * BATCH_LANES]);
@@ -60,8 +60,8 @@ KERNEL int measure_node(struct batch *batch, int32_t i)
     return shorts_differ(own, nearer);
 }
 
-/* Exact distances to the nearest deficit, if sweeps are left at the end. Returns whether there is excess left that can
- * get to one. */
+/* Computes exact distances to the nearest deficit; they are exact if sweeps are left at the end. Returns whether any
+ * excess is left that can reach a deficit. */
 KERNEL int measure(struct batch *batch, const int32_t *capacity, int *sweeps_left)
 {
     int32_t n = batch->n_nodes;
@@ -153,7 +153,7 @@ KERNEL void read_labels(struct batch *batch, const int32_t *capacity, int *sweep
     }
 }
 
-/* Returns whether the labels are found, within so many sweeps. */
+/* Returns whether the labels were found within MOST_SWEEPS sweeps. */
 KERNEL bool solve(const struct batch *arrays, const int32_t *capacity)
 {
     /* Its pointers stay in registers: no vector that is stored can be one of them. */

@@ -179,12 +179,12 @@ static inline void cut_off(struct maxflow *graph, struct search *search, int32_t
                            int has_avx2)
 {
     struct maxflow_clamps *c = graph->clamps;
-    int32_t place = search->tail - 1, n_orphans = 0, n_before = 0, *orphans = c->trail;
-    while (c->flipped[place] != cut)
-        place--;
-    int32_t end = place;
+    int32_t first = search->tail - 1, n_orphans = 0, n_before = 0, *orphans = c->trail;
+    while (c->flipped[first] != cut)
+        first--;
+    int32_t end = first;
     mark[cut] = c->pass - 1;
-    for (int32_t q = place; q < search->tail; q++) {
+    for (int32_t q = first; q < search->tail; q++) {
         int32_t u = c->flipped[q];
         int stays = (u != cut) & (mark[c->from[u]] == c->pass);
         c->flipped[end] = orphans[n_orphans] = u;

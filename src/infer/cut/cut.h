@@ -198,7 +198,7 @@ double size_of_ordinary(size_t *n_counted, const double *value, size_t n, double
  * capacities have changed. O(n_nodes + n_edges). */
 bool capacities_tighten(struct capacities *capacities, const struct clv_field *field);
 
-/* Only keeps a copy of the unaries of a field with two labels. */
+/* Keeps a copy of the unaries of a field with two labels, and does nothing else. */
 enum clv_status capacities_keep_unary(struct capacities *capacities, const struct clv_field *field,
                                       struct clv_error *err) CLV_CHECK;
 

@@ -171,7 +171,7 @@ static inline int64_t finer(int64_t amount, int gap, int64_t most)
     return gap >= 62 || amount > most >> gap ? (amount > 0 ? most : 0) : amount << gap;
 }
 
-/* Makes the unit finer by the digits that nobody has and by as many more as there is space for; a maximum flow is
+/* Makes the unit finer by the digits that no value uses and by as many more as there is space for; a maximum flow is
  * there. Returns the latter. */
 static int refine_unit(struct exact_cut *self, struct rest rest)
 {

@@ -41,7 +41,7 @@ static bool order(struct forest_cut *self)
     return true;
 }
 
-/* Prepares self for this graph. */
+/* Prepares self for this graph, unless it is prepared already. */
 static int hold(struct forest_cut *self, const struct clv_field *field)
 {
     size_t bytes = (size_t)field->n_edges * sizeof *field->edges;

@@ -9,7 +9,7 @@
 #include "infer/infer.h"
 
 #define SMALL_CORE   1024
-#define FEWEST_UNITS 0x1p8 /* that a node's unary has on average, whatever the scores' scale */
+#define FEWEST_UNITS 0x1p8 /* least mean size of a node's unary, in units, at any scale of the scores */
 
 void maxflow_init(struct maxflow *graph)
 {
@@ -50,7 +50,7 @@ int maxflow_build(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const
 #if defined(__x86_64__)
     graph->has_avx2 = __builtin_cpu_supports("avx2") != 0;
 #endif
-    int32_t *first = graph->first, *end = graph->distance; /* of the arcs that are there so far */
+    int32_t *first = graph->first, *end = graph->distance; /* of the arcs added so far */
     memset(first, 0, ((size_t)n_nodes + 1) * sizeof *first);
     for (int32_t e = 0; e < n_edges; e++) {
         first[edges[e][0] + 1]++;
@@ -72,8 +72,8 @@ int maxflow_build(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const
     return 0;
 }
 
-/* Puts capacities in place, sums of what may leave each node into excess[]. Returns whether the graph's edges are
- * `edges`, if there are any. */
+/* Stores the capacities, and in excess[] the sum of those that leave each node. Returns whether `edges`, unless it is
+ * NULL, are the edges of the graph. */
 INLINE bool set(struct maxflow *graph, const int32_t *forward, const int32_t *backward, const int32_t (*edges)[2])
 {
     struct maxflow_arc *restrict arc = graph->arc;
@@ -116,7 +116,7 @@ int maxflow_load(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const 
     return 0;
 }
 
-/* A leaf with excess has filled its arc; all others are reached from where it leads, if at all. */
+/* A leaf with excess has filled its arc. Any other leaf can be reached only from the node at the end of its arc. */
 void maxflow_read_leaves(struct maxflow *graph)
 {
     const struct maxflow_arc *arc = graph->arc;
@@ -128,9 +128,10 @@ void maxflow_read_leaves(struct maxflow *graph)
     }
 }
 
-/* Pushing mostly wins where it works by vectors on what fits into the nearest cache, elimination has taken out some nodes
- * but not most, and arcs carry as much back as forth; where it does not, it gives up, and the search goes on from what
- * was pushed. Everywhere else the search is the more even one. `make bench-solve` and `make bench-dynamic` show it. */
+/* Whether pushing suits the graph better than searching. It mostly does if the core fits into the nearest cache, where
+ * it works by vectors, if elimination has taken out some nodes but not most, and if arcs have the same capacity in both
+ * directions. If it turns out to be slow it gives up, and the search continues from its flow. On other graphs the
+ * search varies less. `make bench-solve` and `make bench-dynamic` show both. */
 static bool suits_pushing(const struct maxflow *graph)
 {
     bool is_loose = graph->n_core > graph->n_nodes / 4 && graph->n_core < graph->n_nodes - graph->n_nodes / 16;
@@ -187,11 +188,10 @@ enum clv_status capacities_keep_unary(struct capacities *c, const struct clv_fie
     return CLV_OK;
 }
 
-/* With D = P11 + P00 - P01 - P10 >= 0, P[y_a][y_b] is, up to P00,
- *   y_a (P10 - P00 + P11 - P01) / 2 + y_b (P01 - P00 + P11 - P10) / 2 - D/2 [y_a != y_b].
- * With different losses of labels 1 0 and 0 1, (P00 + P11) / 2 - P10 and (P00 + P11) / 2 - P01, it is
- *   (y_a + y_b) (P11 - P00) / 2 less the losses,
- * and only as much of the unaries is the nodes' own, unless a loss is below 0, whose size is then theirs, too. */
+/* With D = P11 + P00 - P01 - P10 >= 0, P[y_a][y_b] is, up to P00, y_a (P10 - P00 + P11 - P01) / 2 + y_b (P01 - P00 +
+ * P11 - P10) / 2 - D/2 [y_a != y_b]. With different losses of labels 1 0 and 0 1, (P00 + P11) / 2 - P10 and (P00 + P11)
+ * / 2 - P01, it is (y_a + y_b) (P11 - P00) / 2 less the losses, and only that part of the unaries belongs to the nodes.
+ * The size of a loss below 0 belongs to them as well. */
 static enum clv_status reparametrise(struct capacities *c, const struct clv_field *field, struct clv_error *err)
 {
     for (int32_t i = 0; i < field->n_nodes; i++)
@@ -224,7 +224,7 @@ static int grid_exponent(double largest)
     return largest == 0 ? 0 : k > MAX_EXPONENT ? MAX_EXPONENT : k;
 }
 
-/* Eight at a time, which need not wait for one another. */
+/* Returns the largest absolute value, by eight running maxima that do not wait for one another. */
 static double largest_size(const double *value, size_t n)
 {
     double largest[8] = {0};
@@ -240,7 +240,7 @@ static double largest_size(const double *value, size_t n)
     return largest[0];
 }
 
-/* The first below 0, or n. */
+/* Returns the index of the first value below 0, or n. */
 static size_t find_negative(const double *value, size_t n)
 {
     int is_there = 0;
@@ -252,7 +252,8 @@ static size_t find_negative(const double *value, size_t n)
     return at;
 }
 
-/* Each scaled and rounded to a whole number, of two as near ones the even one: the sum's last digit is a unit then. */
+/* Scales each value and rounds it to the nearest whole number, halves to even: the last digit of the sum is a unit
+ * then. */
 static void round_all(int32_t *whole, const double *value, size_t n, double scale)
 {
     for (size_t i = 0; i < n; i++) {
@@ -288,7 +289,7 @@ static enum clv_status find_limit(struct capacities *c, const struct clv_field *
     return CLV_OK;
 }
 
-/* By c->exponent and c->limit. */
+/* Rounds unaries and couplings by c->exponent and c->limit. */
 static void round_terms(struct capacities *c, const double *unary, const double *coupling,
                         const struct clv_field *field)
 {
@@ -324,7 +325,7 @@ enum clv_status capacities_set(struct capacities *c, const struct clv_field *fie
     return CLV_OK;
 }
 
-/* Sizes by powers of two: the last bin has the largest, bin 0 all that are smaller than those of bin 1. */
+/* A histogram of sizes by powers of two: the last bin has the largest, bin 0 all that are too small for bin 1. */
 enum { BINS = 64, GAP = 8, MOST_SEEDS = 32 };
 
 static int exponent_of(double value)
@@ -334,7 +335,7 @@ static int exponent_of(double value)
     return (int)(bits >> 52 & 0x7ff);
 }
 
-/* Where hardly any values are so small that a gap could lie above them, all count. Returns whether this is so. */
+/* Adds up all values if too few are so small that a gap could lie above them. Returns whether it did. */
 static bool add_alike(double *sum, size_t *n_counted, const double *value, size_t n, double largest)
 {
     double few = ldexp(largest, 1 - GAP), sums[8] = {0}, n_small[8] = {0}, n_zeros[8] = {0};
@@ -384,8 +385,9 @@ double size_of_ordinary(size_t *n_counted, const double *value, size_t n, double
     return sum;
 }
 
-/* The most that two labellings differ by more than they seem to, in units: a term is off by half a unit at most; many
- * terms are off by 0.3 on average and in all directions, so that 14 standard deviations of their sum are enough. */
+/* Bounds the error of the difference of two labellings' scores, in units. A term is off by half a unit at most; the
+ * errors of many terms have a standard deviation of 0.3 and both signs, so that 14 standard deviations of their sum are
+ * enough. */
 double capacities_error(size_t n_nodes, size_t n_edges)
 {
     double n_terms = (double)n_nodes + (double)n_edges;
@@ -406,7 +408,7 @@ bool capacities_suffice(const struct capacities *c, const struct clv_field *fiel
     return error <= CUT_TOLERANCE * size || (error <= CUT_TOLERANCE && FEWEST_UNITS * unit * (double)n_counted <= size);
 }
 
-/* The most that a node's whole capacities add up to. */
+/* Returns the largest sum of a node's rounded capacities. */
 static int64_t largest_sum(struct capacities *c, const struct clv_field *field)
 {
     int64_t largest = 0;

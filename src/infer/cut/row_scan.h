@@ -1,5 +1,5 @@
-/* Scans of a node's row: 8 slots at a time in vector instructions where the machine has them, one at a time elsewhere.
- * Both give the same answers. Callers pass graph->has_avx2 on, as a constant where the scan is to be inlined. */
+/* Scans of a node's row: 8 slots at a time by vector instructions if the machine has them, else one at a time. Both
+ * give the same answers. Callers pass graph->has_avx2 on, as a constant where the scan is to be inlined. */
 #ifndef INFER_ROWS_H
 #define INFER_ROWS_H
 
@@ -8,7 +8,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define ROWS_AVX2 1
-/* A function that is only called where graph->has_avx2, with everything it calls compiled into it. */
+/* For functions that are called only if graph->has_avx2 is set: all that they call is compiled into them. */
 #define ROWS_CLONE __attribute__((target("avx2"), flatten))
 #define ROWS_SCAN  __attribute__((target("avx2"))) static inline
 #else
@@ -22,8 +22,8 @@ static inline int32_t row_carries(const struct maxflow *graph, int32_t slot, int
     return direction > 0 ? graph->arc[slot].residual : graph->arc[slot].sum - graph->arc[slot].residual;
 }
 
-/* The nearest heads of a node's arcs with residual capacity: their distance, and as bits of `which` the arcs from
- * `slot` on. */
+/* The nearest heads of a node's arcs with residual capacity: their distance, and their arcs, as bits of `which` counted
+ * from `slot`. */
 struct row_nearest {
     int32_t distance, slot;
     uint32_t which;
@@ -36,7 +36,7 @@ struct row_arcs {
     __m256i residual, sum, is_there;
 };
 
-/* One of arcs 0 .. 3 below that four places on. */
+/* Loads an arc into the low half and the arc four slots later into the high half. */
 ROWS_SCAN __m256i row_pair(const struct maxflow_arc *arc)
 {
     __m256i low = _mm256_castsi128_si256(_mm_load_si128((const __m128i *)arc));

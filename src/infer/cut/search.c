@@ -200,7 +200,7 @@ INLINE struct kin kin_of(const struct maxflow *graph, int32_t k, int32_t last, i
     return kin;
 }
 
-/* Another parent for an orphan, or it leaves the trees and its children are orphans. */
+/* Finds another parent for an orphan. Without one it leaves the trees and its children become orphans. */
 INLINE void adopt(struct search *self, int32_t i, int side)
 {
     struct maxflow *graph = self->graph;
@@ -301,7 +301,7 @@ static void push_to_neighbours(struct maxflow *graph)
     }
 }
 
-/* Every node with excess or a deficit is a root, and active. */
+/* Makes every node with excess or a deficit an active root. */
 static void start(struct search *self)
 {
     struct maxflow *graph = self->graph;

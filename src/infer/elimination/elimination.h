@@ -1,9 +1,9 @@
-/* elimination/: exact inference with hidden nodes, by eliminating nodes one by one. What forests hold.
+/* Exact inference with hidden nodes, by eliminating nodes one by one.
  *
  * Read forest.c first: checks, scores, outputs. forest_plan.c finds the order of elimination; forest_step.c eliminates
- * one node, and takes the derivative of that. bucket.c does the same on graphs with loops that are narrow.
- * min_entropy.c scores labellings by the entropy of what is hidden. forest_map.c maximises in forests, for the MAP
- * oracle: clamped optima and max-marginals. */
+ * one node, and computes the derivative of that step. bucket.c does the same on narrow graphs with loops. min_entropy.c
+ * scores labellings by the entropy of the hidden nodes. forest_map.c finds MAP labellings, clamped optima and
+ * max-marginals of forests for the MAP oracle. */
 #ifndef INFER_ELIMINATION_ELIMINATION_H
 #define INFER_ELIMINATION_ELIMINATION_H
 
@@ -17,7 +17,8 @@
 #define BUCKET_MAX_SCOPE 24
 #define BUCKET_MAX_NODES 4096
 
-/* A table over some nodes, the last of which runs fastest: a node's scores, an edge's, or what a step left. */
+/* A table over some nodes, the last of which runs fastest: the scores of a node or of an edge, or the result of a
+ * step. */
 struct bucket_factor {
     int32_t n_nodes;
     int32_t nodes[BUCKET_MAX_SCOPE];
@@ -36,7 +37,7 @@ struct bucket_step {
 };
 
 struct bucket {
-    /* Field that the plan is for; n_nodes < 0: none. */
+    /* The field of the plan; n_nodes < 0: none. */
     int32_t n_nodes, n_edges, n_labels;
     int32_t (*edges)[2];
     uint8_t *kind; /* [n_nodes] 0: given a label, 1: first, 2: later */
@@ -47,7 +48,7 @@ struct bucket {
     uint8_t *is_left;              /* [n_nodes] */
     int32_t *fill;                 /* [n_nodes] pairs of neighbours that the node would join; -1: not known */
     struct bucket_factor *factors; /* of nodes, of edges, and results of steps */
-    int32_t *used;                 /* factors that steps take in */
+    int32_t *used;                 /* factors that steps join */
     struct bucket_step *steps;
     int32_t n_factors, n_used, n_steps;
     size_t n_cells, n_chances;
@@ -57,11 +58,10 @@ struct bucket {
     double *chance;        /* [n_chances] of a step's node given its scope; the node runs fastest */
 };
 
-void bucket_release(struct bucket *self); /* of zeros, too */
+void bucket_release(struct bucket *self); /* may be all zeros */
 
-/* *fits = 1 if a plan was found whose steps have at most cells_max cells in all. Labels, visible nodes and
- * temperatures as for clv_forest_run, which must accept the options. Plans are kept: the same graph again costs a
- * comparison. */
+/* *fits = 1 if a plan was found whose steps have at most cells_max cells in all. Labels, visible nodes and temperatures
+ * as for clv_forest_run, which must accept the options. Plans are kept: a graph that comes again costs a comparison. */
 enum clv_status bucket_fits(struct bucket *self, bool *fits, const struct clv_field *field,
                             const struct clv_forest_options *options, size_t cells_max,
                             struct clv_error *err) CLV_CHECK;
@@ -77,10 +77,10 @@ struct bucket_outputs {
 enum clv_status bucket_run(struct bucket *self, const struct bucket_outputs *to, const struct clv_field *field,
                            const struct clv_forest_options *options, struct clv_error *err) CLV_CHECK;
 
-/* The elimination of one node of a forest: its scores go to the only neighbour that is left, or into a new table
- * between the two that are. */
+/* The elimination of one node of a forest: its scores go to the only remaining neighbour, or into a new table between
+ * two remaining ones. */
 struct elimination {
-    int32_t node, n_links; /* links that are left, 0 to 2; of a node with a fixed label any number, not listed here */
+    int32_t node, n_links; /* remaining links, 0 to 2; a node with a fixed label has any number, not listed here */
     int32_t link[2];       /* tables */
     int32_t result;        /* the new table, or -1 */
 };
@@ -93,24 +93,24 @@ struct clv_forest {
     int32_t *first, *slot;     /* [n_nodes + 1] into slot: the tables at each node */
     int32_t *degree;           /* [n_nodes] tables to nodes not yet eliminated; -1 once eliminated */
     int32_t *queue;            /* [n_nodes] */
-    uint8_t *is_first;         /* [n_nodes] of hidden nodes that must come before the others */
+    uint8_t *is_first;         /* [n_nodes] hidden nodes that must come before the others */
     struct elimination *steps; /* [n_nodes] in order */
     int32_t n_steps;
-    double *unary;               /* [n_nodes][n_labels] scores, with those of the nodes eliminated before */
-    double *unary_share;         /* the same shape: the value's derivative by them, which is the marginal */
-    double *message;             /* the same shape: what a node with one link passed on, with none the value in [0] */
+    double *unary;       /* [n_nodes][n_labels] scores, including those passed on by eliminated nodes */
+    double *unary_share; /* the same shape: the derivative of the value by these scores, which is the marginal */
+    double *message;     /* the same shape: passed on by a node with one link; [0] its value without links */
     double *table, *table_share; /* [n_tables][n_labels][n_labels] and derivatives */
     double *oriented[2], *row;   /* [n_labels][n_labels] twice, [n_labels]: of the current step */
 };
 
 /* Finds the order: nodes with labels first, then hidden ones if the temperatures differ, then the rest.
- * `is_first`[n_nodes] or NULL says which ones must come before the others. CLV_ERR_DATA, naming the edge, unless
- * the graph of the nodes without labels is a forest; CLV_ERR_USAGE, naming the node, if one of the first would leave
- * more than a table behind. */
+ * `is_first`[n_nodes] or NULL says which ones must come before the others. CLV_ERR_DATA, naming the edge, unless the
+ * graph of the nodes without labels is a forest; CLV_ERR_USAGE, naming the node, if the elimination of one of the first
+ * nodes would join more than two others. */
 enum clv_status forest_plan(struct clv_forest *forest, const uint8_t *is_first, const int32_t *label,
                             struct clv_error *err) CLV_CHECK;
 
-/* The table's other end. */
+/* Returns the other end of a table. */
 static inline int32_t forest_other(const struct clv_forest *forest, int32_t table, int32_t node)
 {
     return forest->ends[table][forest->ends[table][0] == node];
@@ -120,7 +120,7 @@ static inline int32_t forest_other(const struct clv_forest *forest, int32_t tabl
 double forest_eliminate(struct clv_forest *forest, const struct elimination *step, double temperature);
 double forest_eliminate_fixed(struct clv_forest *forest, const struct elimination *step, const int32_t *label);
 
-/* Derivatives, in reverse order. */
+/* Computes the derivatives of a step. Call it for the steps in reverse order. */
 void forest_return(struct clv_forest *forest, const struct elimination *step, double temperature);
 void forest_return_fixed(struct clv_forest *forest, const struct elimination *step, const int32_t *label);
 
@@ -137,9 +137,9 @@ void forest_return_fixed(struct clv_forest *forest, const struct elimination *st
 /* Buffers; all zeros at first, not for two threads at once. */
 struct min_entropy {
     struct clv_forest *forest;
-    struct clv_field reduced; /* over visible nodes, hidden ones taken up into tables */
+    struct clv_field reduced; /* over visible nodes; hidden ones are summed into tables */
     int32_t (*edges)[2];      /* [reduced.n_edges] */
-    int32_t *number;          /* [n_nodes] of a visible node among them */
+    int32_t *number;          /* [n_nodes] index of a visible node among the visible ones */
     int32_t (*incident)[2];   /* [n_nodes] the edges of a hidden node, or -1 */
     int32_t *y;               /* [reduced.n_nodes] */
     size_t node_capacity, edge_capacity, unary_capacity, table_capacity;
@@ -153,24 +153,24 @@ struct min_entropy_terms {
     double temperature;        /* 0 <= T <= 1 */
 };
 
-/* y[n_nodes] maximises s over visible nodes; hidden ones get their most probable label given it. Exact where hidden
- * nodes have no hidden neighbour and at most two visible ones, and what is left when those are joined is a forest;
+/* y[n_nodes] maximises s over visible nodes; hidden ones get their most probable label given it. Exact if hidden nodes
+ * have no hidden neighbour and at most two visible ones, and if the graph is a forest once these two are joined;
  * otherwise CLV_ERR_USAGE, naming a hidden node, or as clv_forest_run. O(n_nodes n_labels^3). */
 enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const struct min_entropy_terms *terms,
                                 struct clv_error *err) CLV_CHECK;
 
 /* *score = s(y) of y's visible nodes; slope[n_nodes][n_labels]: the derivative of s by the unary scores, 1 at y_i for
- * visible nodes; it may be negative at hidden ones, sums to 1, and that by the score of a pair of labels is the product
- * of its ends'. After min_entropy_map with the same graph and is_visible. */
+ * visible nodes; it may be negative at hidden ones and sums to 1. The derivative by the score of a pair of labels is
+ * the product of those of its ends. After min_entropy_map with the same graph and is_visible. */
 void min_entropy_slope(double *score, double *slope, const struct min_entropy *self,
                        const struct min_entropy_terms *terms, const int32_t *y);
 
-/* *fits = 1 if clv_forest_run will not refuse the field's graph. CLV_ERR_MEMORY only. */
+/* *fits = 1 if clv_forest_run accepts the graph of the field. Fails with CLV_ERR_MEMORY only. */
 enum clv_status forest_fits(struct clv_forest *forest, bool *fits, const struct clv_field *field,
                             const struct clv_forest_options *options, struct clv_error *err) CLV_CHECK;
 
-/* How the MAP oracle solves forests: the best labelling, clamped optima and max-marginals of fields of any form and any
- * number of labels. */
+/* Forests for the MAP oracle: the best labelling, clamped optima and max-marginals of fields of any form and any number
+ * of labels. */
 
 /* Holds the forest solved last. All zeros at first. */
 struct forest_map {
@@ -182,17 +182,17 @@ struct forest_map {
     int32_t *first, *slot; /* [n_nodes + 2] into slot: the edges at each node */
     uint8_t *is_on_path;   /* [n_nodes] between the clamped node and its root */
     double *inward;        /* [n_nodes][n_labels] the best score of the node and all below it, given its label */
-    double *message;       /* the same shape: the same given the parent's label, with the link's score */
-    double *beyond;        /* the same shape: of the rest of the tree, given the parent's label; if has_beyond */
+    double *message;       /* the same shape: inward with the link's score, given the parent's label */
+    double *beyond;        /* the same shape: the rest of the tree, given the parent's label; if has_beyond */
     bool has_beyond;
     size_t node_capacity, slot_capacity, score_capacity;
 };
 
 void forest_map_release(struct forest_map *self);
 
-/* y = argmax: of labellings with equal scores the one that is lowest at the highest node of each tree, and outwards
- * from there; along a chain that is Viterbi's. Returns 1; 0, with nothing done, if an edge closes a loop; -1 when out
- * of memory. The field has passed field_check. O(n_nodes n_labels^2). */
+/* y = argmax. At ties y has the lowest label at the node of highest number of each tree, and so on outwards from there;
+ * on a chain that is Viterbi's choice. Returns 1; 0, with nothing done, if an edge closes a loop; -1 when out of
+ * memory. The field has passed field_check. O(n_nodes n_labels^2). */
 int forest_map_solve(struct forest_map *self, int32_t *y, const struct clv_field *field);
 
 /* Sets y to the labelling of forest_map_solve once more. O(n_nodes n_labels). */

@@ -1,6 +1,7 @@
-/* Forests, maximised: max-product for any labels and tables. Trees hang from the node with the highest number in each.
- * One sweep from the leaves gives the best score below every node; a second one, from the roots, which only clamps and
- * max-marginals need, the best score of all that is not below it. Read forest_map_solve first, then spread. */
+/* MAP labellings of forests: max-product for any labels and tables. The root of each tree is its node with the highest
+ * number. One sweep from the leaves computes the best score below every node; a second one from the roots, which only
+ * clamps and max-marginals need, computes the best score of all that is not below it. Read forest_map_solve first, then
+ * spread. */
 #include <string.h>
 
 #include "base/base.h"
@@ -47,8 +48,8 @@ static void list_edges(struct forest_map *self, const struct clv_field *field)
         self->slot[self->first[field->edges[e >> 1][e & 1] + 1]++] = e >> 1;
 }
 
-/* Breadth-first, so that the children of a node follow each other: those of order[s] are order[child[s] ..
- * child[s + 1] - 1]. Returns whether no edge closes a loop. */
+/* Orders nodes breadth-first, so that the children of a node follow each other: those of order[s] are order[child[s] ..
+ * child[s + 1] - 1]. Returns false if an edge closes a loop. */
 static bool hang(struct forest_map *self, const struct clv_field *field)
 {
     int32_t n_listed = 0, n_roots = 0, n = field->n_nodes;
@@ -83,7 +84,7 @@ static double node_score(const struct clv_field *field, size_t node, size_t labe
     return k != 2 ? field->unary[node * k + label] : label ? field->unary[node] : 0;
 }
 
-/* The score of a link's two labels: the child's, and its parent's. */
+/* The pairwise score of a child's label and its parent's. */
 static double link_score(const struct forest_map *self, const struct clv_field *field, int32_t child, size_t own,
                          size_t above)
 {
@@ -95,7 +96,7 @@ static double link_score(const struct forest_map *self, const struct clv_field *
     return clv_field_table(field, e)[is_row ? own * k + above : above * k + own];
 }
 
-/* The lowest best label of a child given its parent's, by the child's scores; and the other way round. */
+/* The best label of a child given its parent's, the lowest at ties. */
 static size_t best_below(const struct forest_map *self, const struct clv_field *field, int32_t child, size_t above)
 {
     size_t k = (size_t)self->n_labels, best = 0;
@@ -130,7 +131,7 @@ static size_t best_of_root(const struct forest_map *self, int32_t root)
     return chain_best_label(&self->inward[(size_t)root * k], &nothing, 0, k);
 }
 
-/* Nodes on the path of a clamp keep the labels that they have. */
+/* Labels all nodes from the roots down. Nodes on the path of a clamp keep the labels that they have. */
 void forest_map_label(const struct forest_map *self, int32_t *y, const struct clv_field *field)
 {
     for (int32_t s = 0; s < self->n_nodes; s++) {
@@ -170,8 +171,8 @@ int forest_map_solve(struct forest_map *self, int32_t *y, const struct clv_field
     return 1;
 }
 
-/* beyond[c]: for each label of c's parent the best score of all nodes of the tree but those below c. It adds up what is
- * beyond the parent and the messages of c's siblings, those before it and those behind it. */
+/* Computes beyond[c]: for each label of c's parent the best score of all nodes of the tree except c and those below it.
+ * It adds up what is beyond the parent and the messages of c's siblings, those before it and those behind it. */
 static void spread(struct forest_map *self, const struct clv_field *field)
 {
     size_t k = (size_t)self->n_labels;
@@ -238,8 +239,8 @@ void forest_map_max_marginals(struct forest_map *self, double *max_marginals, co
     }
 }
 
-/* Traces that have met stay together, so that what counts is how many run into each label: from the leaves to the
- * roots, then from there to the leaves all those that a node has but for its own branch's. */
+/* Counts the clamped optima in which each node has each label. Traces that have met stay together, so their numbers are
+ * added up per label: from the leaves to the roots, then back to the leaves without those of the node's own branch. */
 int forest_map_witness_counts(struct forest_map *self, double *counts, const struct clv_field *field)
 {
     size_t n = (size_t)self->n_nodes, k = (size_t)self->n_labels;
@@ -267,7 +268,7 @@ int forest_map_witness_counts(struct forest_map *self, double *counts, const str
             counts[(size_t)i * k + best_below(self, field, i, b)] +=
                 counts[(size_t)above * k + b] - arrived[(size_t)i * k + b];
     }
-    for (size_t i = 0; i < n; i++) { /* clamps in other trees leave this one its best labels */
+    for (size_t i = 0; i < n; i++) { /* clamps in other trees leave the best labels of this one */
         double all = 0;
         for (size_t a = 0; a < k; a++)
             all += counts[i * k + a];

@@ -59,7 +59,7 @@ static bool has_negative(const float *values, int32_t count)
     return is_there;
 }
 
-/* By four lists that take turns, so that none waits for the count before. */
+/* Counts sizes in four lists in turn, so that no count waits for the one before it. */
 void grid_sizes_add(struct grid_sizes *sizes, const float *unary, int32_t n)
 {
     int32_t n_zeros = 0;
@@ -207,7 +207,7 @@ INLINE void fill_row(struct grid_cut *cut, const struct rows *rows, const float 
 {
     int32_t *const *now = rows->now, *const *before = rows->before;
     for (int32_t x = 0; x < cut->width; x++) {
-        int32_t p = place_of(cut, x, y), *arcs = arcs_of(cut, p, n_arcs);
+        int32_t p = pixel_at(cut, x, y), *arcs = arcs_of(cut, p, n_arcs);
         struct grid_state *state = state_of(cut, p, n_arcs);
         arcs[0] = now[0][x];
         arcs[1] = now[0][x - 1];
@@ -228,7 +228,7 @@ INLINE void fill_row(struct grid_cut *cut, const struct rows *rows, const float 
  * it. Those before in the grid are next; those after it are found when their turn comes. */
 INLINE void eliminate_row(struct grid_cut *cut, int32_t *stack, int32_t y, int n_arcs)
 {
-    for (int32_t at = place_of(cut, 0, y), end = at + cut->width; at < end; at++) {
+    for (int32_t at = pixel_at(cut, 0, y), end = at + cut->width; at < end; at++) {
         int32_t n = state_of(cut, at, n_arcs)->label != GRID_UNDECIDED;
         cut->n_core += 1 - n;
         stack[0] = at;
@@ -276,7 +276,7 @@ INLINE void read_labels(uint8_t *labels, const struct grid_cut *cut, int n_arcs)
 {
     for (int32_t y = 0; y < cut->height; y++)
         for (int32_t x = 0; x < cut->width; x++) {
-            const struct grid_state *state = state_of(cut, place_of(cut, x, y), n_arcs);
+            const struct grid_state *state = state_of(cut, pixel_at(cut, x, y), n_arcs);
             int is_source = (state->label == GRID_ONE) | ((state->label == GRID_UNDECIDED) & (state->distance > 0));
             labels[(size_t)y * (size_t)cut->width + (size_t)x] = (uint8_t)is_source;
         }

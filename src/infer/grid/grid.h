@@ -88,7 +88,7 @@ INLINE struct grid_state *state_of(const struct grid_cut *cut, int32_t p, int n_
 }
 
 /* Pixel (x, y). */
-INLINE int32_t place_of(const struct grid_cut *cut, int32_t x, int32_t y)
+INLINE int32_t pixel_at(const struct grid_cut *cut, int32_t x, int32_t y)
 {
     return (y + 1) * cut->stride + x + 1;
 }

@@ -99,7 +99,7 @@ INLINE void sink(struct trees *self, struct grid_state *state, int32_t p, int32_
         enlist(self, state, p, side, nearest + 1 > self->depth[side]);
 }
 
-/* Finds parents for all orphans of a side. Lowest level first: whoever stands higher has a parent for good. */
+/* Finds parents for all orphans of a side, the lowest level first, so that parents found at higher levels are final. */
 INLINE void adopt(struct trees *self, int side, int n_arcs)
 {
     struct grid_cut *cut = self->cut;
@@ -267,7 +267,8 @@ INLINE void push_to_neighbours(struct grid_cut *cut, int32_t y, int n_arcs)
     }
 }
 
-/* Every undecided pixel of row y with excess or a deficit is a root; roots among their like count as scanned. */
+/* Makes every undecided pixel of row y with excess or a deficit a root. Roots whose neighbours are all roots of their
+ * side count as scanned. */
 INLINE void plant(struct trees *self, int32_t y, int n_arcs)
 {
     struct grid_cut *cut = self->cut;
@@ -281,7 +282,8 @@ INLINE void plant(struct trees *self, int32_t y, int n_arcs)
     }
 }
 
-/* Each step goes through the rows behind the one before it, while they are near: it needs the row below, too. */
+/* Prepares all rows in several steps. Each step follows a few rows behind the one before it, while they are in the
+ * cache, since it also needs the row below. */
 INLINE void start(struct trees *self, struct grid_cut *coarse, int n_arcs)
 {
     struct grid_cut *cut = self->cut;
@@ -296,8 +298,8 @@ INLINE void start(struct trees *self, struct grid_cut *coarse, int n_arcs)
     grid_cut_release(coarse);
 }
 
-/* Both sides grow alike; when one has no pixel left to scan, nothing of it reaches the other. Then the source trees go
- * on to all that they reach. */
+/* Both sides grow in the same way. When one has no pixel left to scan, it cannot reach the other. Then the source trees
+ * go on to all that they reach. */
 INLINE void run(struct trees *self, struct grid_cut *coarse, int n_arcs)
 {
     start(self, coarse, n_arcs);

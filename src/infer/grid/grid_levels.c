@@ -1,23 +1,23 @@
-/* A grid's flow from a coarser grid. Blocks of 2 x 2 pixels become pixels: their excess is the sum of theirs, the
- * capacity between two blocks the sum of those between their pixels. A maximum flow there is shared out among the
- * pixels' arcs in proportion to their capacities; what it leaves behind in a block is levelled within. Flow that has
- * far to go has gone most of its way then, at a quarter of the cost, and since any flow that keeps to the capacities
- * leaves the same minimum cuts, the result stays exact. Where the coarse cut was saturated, so are the arcs below it:
- * excess that is cut off stays so. */
+/* Starts the flow of a grid from that of a coarser grid, whose pixels are blocks of 2 x 2 pixels: the excess of a block
+ * is the sum of that of its pixels, the capacity between two blocks the sum of those between their pixels. A maximum
+ * flow of the coarse grid is divided among the arcs of the pixels in proportion to their capacities; the excess that it
+ * leaves in a block is levelled within the block. So flow over long distances has gone most of its way at a quarter of
+ * the cost. Since any flow within the capacities leaves the same minimum cuts, the result stays exact. Arcs below a
+ * saturated coarse arc are saturated as well, so excess that is cut off stays cut off. */
 #include "base/base.h"
 #include "infer/grid/grid.h"
 
 #define LEAST_SIDE  16
 #define MAX_OUTWARD 4
 
-/* Limits of what coarse pixels hold, so that excess and eight arcs together stay below 2^31. Anything above a limit
- * stays on the finer grid: sums grow by at most four per level, and are small against the limits on the finest
- * levels (see grid.c). */
+/* Limits of the excess and capacities of coarse pixels, so that excess and eight arcs together stay below 2^31. Amounts
+ * above a limit stay on the finer grid. Sums grow at most fourfold per level, and are small compared with the limits on
+ * the finest levels (see grid.c). */
 #define MOST_EXCESS   (1 << 29)
 #define MOST_CAPACITY (1 << 27)
 
 /* The arcs that lead out of a block to the block on the right, below, below right and below left: those of its pixels
- * (x, y), in order of arcs 0, 2, 4, 6 of the coarse pixel. With 4 arcs only those below 4 are there. */
+ * (x, y), in order of arcs 0, 2, 4, 6 of the coarse pixel. With 4 arcs only arcs 0 to 3 exist. */
 static const struct outward {
     int n;
     struct {
@@ -33,7 +33,7 @@ static const struct outward {
 /* Pixel (0, 0) of a coarse pixel's block. */
 INLINE int32_t corner_of(const struct grid_cut *fine, int32_t x, int32_t y)
 {
-    return place_of(fine, 2 * x, 2 * y);
+    return pixel_at(fine, 2 * x, 2 * y);
 }
 
 /* The sum of the arcs out of a block, which have no flow yet. */
@@ -57,7 +57,7 @@ INLINE void fill_coarse(struct grid_cut *coarse, const struct grid_cut *fine, in
 {
     for (int32_t y = 0; y < coarse->height; y++)
         for (int32_t x = 0; x < coarse->width; x++) {
-            int32_t corner = corner_of(fine, x, y), p = place_of(coarse, x, y), n_core = 0;
+            int32_t corner = corner_of(fine, x, y), p = pixel_at(coarse, x, y), n_core = 0;
             struct grid_state *state = state_of(coarse, p, n_arcs);
             int64_t excess = 0;
             for (int i = 0; i < 4; i++) {
@@ -86,12 +86,13 @@ INLINE void push(struct grid_cut *cut, int32_t p, int k, int32_t amount, int n_a
     state_of(cut, q, n_arcs)->excess += amount;
 }
 
-/* The flow of each coarse arc of row y, in proportion to the arcs below it: the last one takes what rounding left. The
- * fine grid has no flow yet between blocks, so that an arc's residual capacity is its own in both directions. */
+/* Divides the flow of each coarse arc of row y in proportion to the arcs below it; the last one takes the rest of
+ * rounding. The fine grid has no flow yet between blocks, so an arc's residual capacity is its whole capacity in both
+ * directions. */
 INLINE void share_out(struct grid_cut *fine, const struct grid_cut *coarse, int32_t y, int n_arcs)
 {
     for (int32_t x = 0; x < coarse->width; x++) {
-        int32_t corner = corner_of(fine, x, y), p = place_of(coarse, x, y);
+        int32_t corner = corner_of(fine, x, y), p = pixel_at(coarse, x, y);
         for (int direction = 0; direction < n_arcs / 2; direction++) {
             int32_t there = arcs_of(coarse, p, n_arcs)[2 * direction];
             int32_t back = arcs_of(coarse, p + coarse->offset[2 * direction], n_arcs)[2 * direction + 1];
@@ -111,8 +112,8 @@ INLINE void share_out(struct grid_cut *fine, const struct grid_cut *coarse, int3
     }
 }
 
-/* Moves excess between p and its neighbour along arc k until both have half of it, the odd unit by the same rule
- * whatever the sign, so that blocks whose excess adds up to nothing end with none anywhere. */
+/* Moves excess between p and its neighbour along arc k until both have half of it. An odd unit goes by one rule for
+ * either sign, so that blocks whose excess adds up to 0 end with none anywhere. */
 INLINE void level_pair(struct grid_cut *cut, int32_t p, int k, int n_arcs)
 {
     int32_t q = p + cut->offset[k];
@@ -124,11 +125,11 @@ INLINE void level_pair(struct grid_cut *cut, int32_t p, int k, int n_arcs)
     push(cut, p, k, wanted > forth ? forth : wanted < -back ? -back : (int32_t)wanted, n_arcs);
 }
 
-/* The blocks of row y that have undecided pixels. */
+/* Levels the blocks of row y that have undecided pixels. */
 INLINE void level_blocks(struct grid_cut *fine, const struct grid_cut *coarse, int32_t y, int n_arcs)
 {
     for (int32_t x = 0; x < coarse->width; x++) {
-        if (state_of(coarse, place_of(coarse, x, y), n_arcs)->label != GRID_UNDECIDED)
+        if (state_of(coarse, pixel_at(coarse, x, y), n_arcs)->label != GRID_UNDECIDED)
             continue;
         int32_t corner = corner_of(fine, x, y);
         if (n_arcs == 8) {

@@ -38,8 +38,8 @@ static uint64_t add_example(uint64_t hash, const struct clv_problem *problem, co
     return hash_bytes(hash, theta, theta ? n * (size_t)n_labels * sizeof *theta : 0);
 }
 
-/* Digests all that is learned from, with the weights to start from, except the features, which are large: `fingerprint`
- * stands for them. */
+/* Digests all data of a training and its first weights, except the features, which are large and are represented by
+ * `fingerprint`. */
 static uint64_t digest_examples(const struct clv_training *training, double fingerprint)
 {
     uint64_t hash = hash_bytes(HASH_START, &fingerprint, sizeof fingerprint);
@@ -82,7 +82,7 @@ static void add_fact(struct facts *facts, const char *name, const char *value)
     facts->n++;
 }
 
-/* In the order in which differences are reported: a parameter before the whole command. */
+/* Lists facts in the order in which differences are reported: a parameter before the whole command. */
 static enum clv_status facts_open(struct facts *facts, const struct checkpoints *self, struct clv_error *err)
 {
     const struct clv_training *training = self->training;
@@ -98,7 +98,7 @@ static enum clv_status facts_open(struct facts *facts, const struct checkpoints 
     add_fact(facts, "seed", value);
     for (int i = 0; self->learner->parameters[i].name; i++) {
         snprintf(name, sizeof name, "parameter.%s", self->learner->parameters[i].name);
-        for (int digits = 6; digits <= 17; digits++) { /* the shortest that no neighbour shares */
+        for (int digits = 6; digits <= 17; digits++) { /* the shortest form that no other number shares */
             point_snprintf(value, sizeof value, "%.*g", digits, training->parameters[i]);
             if (point_strtod(value, NULL) == training->parameters[i])
                 break;

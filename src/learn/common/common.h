@@ -1,8 +1,8 @@
-/* Every learner starts from this: the chosen problems, and decoders for each thread.
+/* Learners share this folder: every one starts from the chosen problems and a decoder for each thread.
  *
- * Learners share learn/common. Read this first, then decoder.c (labellings under given weights) and examples.c (the
- * result of a training). The rest is for some: frank_wolfe.c (the dual of margins), ascent.c (stochastic
- * gradients), evaluate.c (losses), course.c (what all learners' loops share) with checkpoint.c and state.c, l1_ball.c,
+ * Read this header first, then decoder.c (labellings under given weights) and examples.c (the problems, and the result
+ * of a training). The loops of all learners run in a course (course.c), with checkpoint.c and state.c. Some learners
+ * use frank_wolfe.c (the dual of margins), ascent.c (stochastic gradients), evaluate.c (losses), l1_ball.c and
  * vectors.c. */
 #ifndef LEARN_COMMON_COMMON_H
 #define LEARN_COMMON_COMMON_H
@@ -24,7 +24,7 @@ enum step_rule {
     STEP_ADAGRAD,   /* w_k += rate d_k / sqrt(sum of all d_k^2 so far), d = g - lambda w (Duchi, Hazan, Singer 2011) */
 };
 
-/* Where an ascent stands. */
+/* The settings of an ascent. */
 struct ascent_rules {
     enum step_rule step;
     double lambda, rate;
@@ -49,33 +49,34 @@ enum clv_status ascent_open(struct ascent *self, const struct clv_weight_layout 
                             struct clv_error *err) CLV_CHECK;
 void ascent_release(struct ascent *self);
 
-/* Pairwise weights from here on walk as if their features were sqrt(variance) times as large and lambda the same for
- * all: the lambda of their own is lambda / variance, their steps are variance (published) or sqrt(variance) (AdaGrad)
- * times as long. */
+/* Gives pairwise weights a prior variance of their own. From here on they change as if their features were
+ * sqrt(variance) times as large under the same lambda: their lambda is lambda / variance, and their steps are variance
+ * (published) or sqrt(variance) (AdaGrad) times as long. */
 void ascent_set_table_variance(struct ascent *self, double variance);
 
-/* lambda/2 <w, S^-1 w> with that variance as S's. */
+/* lambda/2 <w, S^-1 w>, where S has the table variance for pairwise weights and 1 for the others. */
 double ascent_penalty(const struct ascent *self, const double *w);
 
-/* Starts at w[size] instead, as if n_steps had led there: the published rule's first step would forget it. */
+/* Starts at w[size] instead of 0, as if n_steps had led there; otherwise the first step of the published rule would
+ * forget w. */
 void ascent_start(struct ascent *self, const double *w, double n_steps);
 
 /* One step along gradient[size] of the data term. */
 void ascent_step(struct ascent *self, const double *gradient);
 
-/* A step of rate times direction[size], which somebody else has worked out. */
+/* A step of rate times direction[size], which the caller has computed. */
 void ascent_move(struct ascent *self, const double *direction);
 
-/* Begins anew from the last iterate, with another rate. */
+/* Starts again from the last iterate, with another rate. */
 void ascent_restart(struct ascent *self, double rate);
 
-/* The point to be used: the average if there is one. */
+/* The weights to use: the average if there is one, else the last iterate. */
 const double *ascent_point(const struct ascent *self);
 
-/* Checkpoint files: a training's facts, which a resumed one must share, and tensors of the learner's own. */
+/* Checkpoint files hold facts of a training, which must be equal when it is resumed, and the learner's own tensors. */
 
 struct checkpoints {
-    const struct clv_training *training; /* without checkpoints nothing below does anything */
+    const struct clv_training *training; /* if it has no checkpoints, the functions below do nothing */
     const struct clv_learner *learner;
     const char *format; /* of the file */
     uint64_t digest;    /* of the examples */
@@ -97,10 +98,11 @@ bool checkpoint_is_due(const struct checkpoints *self);
 enum clv_status checkpoint_write(struct checkpoints *self, const struct clv_tensor *state, size_t n,
                                  struct clv_error *err) CLV_CHECK;
 
-/* *state: the tensors to go on from (clv_tensors_close), NULL if there are none. CLV_ERR_USAGE names what differs. */
+/* Opens the tensors to resume from: *state (clv_tensors_close) is NULL if there is no checkpoint. CLV_ERR_USAGE names
+ * the fact that differs. */
 enum clv_status checkpoint_read(struct clv_tensors **state, const struct checkpoints *self,
                                 struct clv_error *err) CLV_CHECK;
-/* Decoding for learners: one per thread, its memory grows and is kept. */
+/* Decoders of learners, one per thread; their memory grows and is kept. */
 
 struct decoder {
     struct clv_oracle *oracle;
@@ -111,14 +113,14 @@ struct decoder {
     size_t visible_capacity, unary_capacity, pairwise_capacity, y_capacity;
 };
 
-/* n decoders; *decoders is null on failure. */
+/* Makes n decoders; *decoders is NULL after a failure. */
 enum clv_status decoders_new(struct decoder **decoders, int n, enum clv_engine engine, struct clv_error *err) CLV_CHECK;
 void decoders_free(struct decoder *decoders, int n);
 
-/* Problems come from the dataset from here on: it is notified of each access (dataset_looked_at). */
+/* Says that the problems belong to a dataset, which is notified of each access from here on (dataset_looked_at). */
 void decoders_watch(struct decoder *decoders, int n, const struct clv_dataset *source);
 
-/* y = argmax_y f(y) over all nodes: what segmenting does. */
+/* y = argmax_y f(y) over all nodes, as in segmentation. */
 enum clv_status decode(struct decoder *self, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                        const double *w, struct clv_error *err) CLV_CHECK;
 
@@ -153,7 +155,8 @@ double known_loss(const struct clv_problem *problem, int32_t n_labels, const int
 /* max_y L(y) over known nodes: the structured hinge at w = 0. */
 double most_known_loss(const struct clv_problem *problem, int32_t n_labels);
 
-/* How well weights do: the loss of their labellings. The means are public: clv_evaluate, clv_evaluate_all. */
+/* Evaluation of weights by the losses of their labellings. clv_evaluate and clv_evaluate_all, which are public, return
+ * the means. */
 
 /* The parameters of clv_evaluate. */
 struct evaluation {
@@ -167,12 +170,12 @@ struct evaluation {
     int n_threads;
 };
 
-/* losses[n_examples]: each example's. */
+/* Computes the loss of each example, losses[n_examples]. */
 enum clv_status evaluate_each(double *losses, const struct evaluation *evaluation, struct clv_error *err) CLV_CHECK;
 
 struct examples {
     const struct clv_training *training;
-    struct clv_weight_layout layout; /* what is learned: the training's, without couplings when edges are off */
+    struct clv_weight_layout layout; /* that of the training, without couplings if edges are off */
     struct clv_problem *problems;    /* [n] */
     size_t n;
     struct decoder *decoders; /* [n_threads] */
@@ -197,8 +200,8 @@ void examples_release(struct examples *self);
  * memory. More than the first few are of no use. */
 void examples_expect(const struct examples *self, const int32_t *next, size_t n);
 
-/* In which units a learner takes C, lambda or a radius. relative: weights are measured as w s, so that one value suits
- * features of any size and any number of nodes; raw: as they are, as papers write them. */
+/* The units of C, lambda or a radius. relative: weights are measured as w s, so that one value suits features of any
+ * size and any number of nodes; raw: as they are, as papers write them. */
 enum weight_units { UNITS_RELATIVE, UNITS_RAW };
 extern const char *const weight_units[]; /* their names */
 
@@ -218,7 +221,7 @@ enum { OFF = 1, ON = 2 };
         __VA_ARGS__                                                                                                    \
     }
 
-/* The parameter that asks for it. */
+/* The row of the parameter that sets the table variance. */
 #define TABLE_VARIANCE_PARAMETER                                                                                       \
     {                                                                                                                  \
         "table-variance", 0, 0, 1e6,                                                                                   \
@@ -227,10 +230,10 @@ enum { OFF = 1, ON = 2 };
             }                                                                                                          \
     }
 
-/* By how much the prior variance of a weight in a full pairwise table exceeds that of a node's weight: `wanted`, or if
- * that is 0 node_scale / edge_scale, as if edge features were scaled to the size of nodes'. A table's weight is about a
- * pair of labels and one number where a node's score adds up many, so that under one variance tables are shrunk long
- * before nodes are. 1 for other forms. */
+/* Returns the ratio of the prior variance of a weight in a full pairwise table to that of a node's weight: `wanted`, or
+ * if that is 0 node_scale / edge_scale, as if edge features were scaled to the size of node features. The score of a
+ * pair of labels is one weight of a table, the score of a node a sum of many, so that a common variance would shrink
+ * tables long before nodes. 1 for other forms. */
 double examples_table_variance(const struct examples *self, double wanted);
 
 /* hinge[n]: H_i(w) = max_y L(y) + f(y) - f(y_i), at least L(y_i). In parallel. CLV_ERR_INTERRUPTED when asked to stop.
@@ -241,7 +244,8 @@ enum clv_status examples_hinges(double *hinge, struct examples *self, const doub
 enum clv_status examples_loss(double *loss, const struct examples *self, const double *w,
                               const struct clv_decoding *decoding, struct clv_error *err) CLV_CHECK;
 
-/* result->validation_loss[point] = that on the training's validation set, if it has one; points in order. */
+/* Sets result->validation_loss[point] to the loss on the training's validation set, if it has one. Call it in the order
+ * of points. */
 enum clv_status examples_validate(struct clv_training_result *result, size_t point, const struct examples *self,
                                   const double *w, const struct clv_decoding *decoding,
                                   struct clv_error *err) CLV_CHECK;
@@ -249,14 +253,14 @@ enum clv_status examples_validate(struct clv_training_result *result, size_t poi
 /* The couplings of Potts forms are not negative: w = max(w, 0) there. */
 void project_couplings(double *w, const struct clv_weight_layout *layout);
 
-/* The dual of the structured SVM with non-negative couplings, as block-coordinate Frank-Wolfe walks it. */
+/* The dual of the structured SVM with non-negative couplings, for block-coordinate Frank-Wolfe. */
 
 /* A range of weights. */
 struct dual_span {
     size_t begin, end;
 };
 
-/* Where the dual stands. size weights, of which those from `free_size` on must not be negative. */
+/* A point of the dual. It has `size` weights; those from `free_size` on must not be negative. */
 struct dual_point {
     size_t size, free_size;
     double lambda;
@@ -280,17 +284,17 @@ double dual_line_search(const struct dual_point *point, const double *delta, dou
 /* v += step * delta, w = S times the projection of v, l += step * loss_change. */
 void dual_step(struct dual_point *point, const double *delta, double loss_change, double step);
 
-/* Another S, the same distributions: w follows from v. O(size). */
+/* Sets another S for the same distributions; w follows from v. O(size). */
 void dual_set_variance(struct dual_point *point, const double *variance);
 
-/* Why no weights start at random, as a clause for an error message: others are given or, unless all weights start at
- * random, start_weights samples none; NULL: some do. */
+/* Returns why no weight starts at random, as a clause for an error message, or NULL if some do. Either weights are
+ * given, or `all_random` is false and start_weights would sample none. */
 const char *idle_start(const struct clv_training *training, bool all_random);
 
-/* Where learners with hidden nodes start: w[clv_weight_layout_size] = the training's init or, without one, 0, and normal
- * variables of this deviation where a weight belongs to a feature that hidden nodes have, or edges that end at them,
- * and no others: w = 0 is a saddle, where states of hidden nodes that nothing tells apart stay alike for ever.
- * `all_random`: so everywhere, whoever has the feature. */
+/* Sets the first weights of learners with hidden nodes: w[clv_weight_layout_size] = the training's init or, without
+ * one, 0. Weights of features that only hidden nodes or edges at hidden nodes have are normal variables of this
+ * deviation: w = 0 is a saddle, where hidden states that nothing distinguishes stay equal. `all_random`: all weights
+ * are. */
 enum clv_status start_weights(double *w, const struct clv_training *training, double deviation, bool all_random,
                               struct clv_error *err) CLV_CHECK;
 
@@ -301,11 +305,11 @@ enum clv_status start_weights(double *w, const struct clv_training *training, do
  * Figure 2. Pivots are medians of three, so that the same input takes the same way. */
 void l1_ball_project(double *w, size_t n, double radius, double *scratch);
 
-/* Questions about a row of the learners' table, besides the public ones. */
+/* Functions on a row of the learners' table, besides the public ones. */
 
-/* Why a parameter cannot change what that training results in, whatever its value: a clause that names what is in the
- * way ("--paper is 1", "every image has a mask"), in `space` where it is put together; NULL: it can. Other parameters
- * count as they are set. A training without a dataset is judged by its parameters alone. */
+/* Returns why a parameter cannot change the result of a training, whatever its value, as a clause ("--paper is 1",
+ * "every image has a mask"), which is in `space` if it had to be composed; NULL if it can. Other parameters count as
+ * they are set. A training without a dataset is judged by its parameters alone. */
 #define IDLE_SPACE 80
 const char *learner_idle(char space[IDLE_SPACE], const struct clv_learner *learner, const struct clv_training *training,
                          int parameter);
@@ -320,10 +324,11 @@ double learner_value(const struct clv_learner *learner, const struct clv_trainin
 /* Index of the parameter that cross-validation chooses, against the sum of losses or their mean; or -1. */
 int learner_regularisation(const struct clv_learner *learner);
 
-/* Whether the training is to be the source's, by the parameter of CLV_ROLE_PAPER. */
+/* Whether the training is to follow the published algorithm: the parameter of CLV_ROLE_PAPER. */
 bool learner_is_published(const struct clv_learner *learner, const struct clv_training *training);
 
-/* The value that a parameter has in a training: the row's published one where that stands in its place. */
+/* The value of a parameter in a training. In a training as published it may be replaced by the row's published
+ * value. */
 double learner_setting(const struct clv_learner *learner, const struct clv_training *training, int parameter);
 
 /* Memory that a training keeps beyond the data, about. */
@@ -332,21 +337,21 @@ double learner_bytes(const struct clv_learner *learner, const struct clv_trainin
 /* Nodes of the training's examples with masks. */
 double training_n_nodes(const struct clv_training *training);
 
-/* Whether the learner trains a form for that many labels on such graphs. */
+/* Whether the learner can train this form for that many labels on graphs of this kind. */
 bool learner_trains(const struct clv_learner *learner, enum clv_pairwise form, int32_t n_labels, enum clv_graph graph);
 
-/* How learners fill struct clv_training_result. */
+/* Functions that fill struct clv_training_result. */
 
 /* Appends to the result's curve. */
 enum clv_status curve_add(struct clv_training_result *result, struct clv_curve_point point,
                           struct clv_error *err) CLV_CHECK;
 
-/* result->w = w, with zero couplings where they were not learned. Two labels with a full table are to be decoded by
- * their MAP in chains, unless the learner has said how. */
+/* result->w = w, with zero couplings where they were not learned. Two labels with a full table are to be decoded by MAP
+ * in chains, unless the learner has set another decoding. */
 enum clv_status result_set(struct clv_training_result *result, const struct examples *self, const double *w,
                            struct clv_error *err) CLV_CHECK;
 
-/* Sets result->variance in the same way. */
+/* Sets result->variance, filled up in the same way. */
 enum clv_status result_set_variance(struct clv_training_result *result, const struct examples *self,
                                     const double *variance, struct clv_error *err) CLV_CHECK;
 
@@ -355,7 +360,7 @@ void result_note(struct clv_training_result *result, const char *name, double va
 
 /* The state of a training in its checkpoints: arrays by name, and the curve. */
 
-/* Which numbers may be read. Places are any: their learner knows which ones there are. */
+/* The numbers that may be read. Any position may be read; its learner checks it. */
 enum state_range {
     STATE_FINITE,
     STATE_NOT_NEGATIVE, /* and finite */
@@ -376,19 +381,19 @@ struct state_field {
 enum clv_status state_write(struct checkpoints *checkpoints, const struct state_field *fields, size_t n,
                             const struct clv_training_result *result, struct clv_error *err) CLV_CHECK;
 
-/* Fills the fields. CLV_ERR_DATA names file, array and what is wrong with it. */
+/* Fills the fields. CLV_ERR_DATA names the file, the array and its error. */
 enum clv_status state_read(const struct state_field *fields, size_t n, const struct clv_tensors *tensors,
                            const struct checkpoints *checkpoints, struct clv_error *err) CLV_CHECK;
 
-/* Fills the curve of a fresh result. */
+/* Fills the curve of a result that is still empty. */
 enum clv_status state_read_curve(struct clv_training_result *result, const struct clv_tensors *tensors,
                                  const struct checkpoints *checkpoints, struct clv_error *err) CLV_CHECK;
 
-/* CLV_ERR_DATA: the checkpoint stands where the training never does, in so many words. */
+/* Fails with CLV_ERR_DATA: the checkpoint has a state that the training never has; `what` describes it. */
 enum clv_status state_refuse(const struct checkpoints *checkpoints, const char *what, struct clv_error *err) CLV_CHECK;
 
-/* The course of a training: what the loops of learners have in common. A loop stays where one reads it, and hands over
- * whether it goes on and was stopped, the points of its curve, its checkpoints and its end:
+/* The course of a training does what the loops of learners have in common. The loop itself is in the learner's file;
+ * the course decides whether it goes on, adds the points of the curve, keeps the checkpoints and ends the training:
  *
  *     course_open(&course, &NAME_learner, result, &examples);
  *     course.n_passes = ..;
@@ -406,11 +411,11 @@ enum clv_status state_refuse(const struct checkpoints *checkpoints, const char *
  *         MUST(course_step(&course, err));
  *     }
  *
- * The state of a training is then its fields and the place: passes that are through, examples of the next one that are.
- * A training that is stopped or killed goes on from there to the same bytes. Steps that are stopped in the middle
- * (CLV_ERR_INTERRUPTED) must leave the fields as they were. Learners whose place is another one, or whose fields have
- * to be gathered first, have a `save` and read their state themselves; their loops use course_stops, course_take,
- * course_keep, course_look and course_end. */
+ * The state of a training is then its fields and its position: the number of complete passes, and of examples taken in
+ * the next one. A training that was stopped or killed and is resumed from there gives the same bytes. Steps that are
+ * stopped in the middle (CLV_ERR_INTERRUPTED) must leave the fields as they were. Learners with another kind of
+ * position, or whose fields have to be gathered first, have a `save` and read their state themselves; their loops use
+ * course_stops, course_take, course_keep, course_look and course_end. */
 struct course {
     const struct clv_training *training;
     struct clv_training_result *result;
@@ -418,17 +423,17 @@ struct course {
     struct checkpoints checkpoints;
     struct state_field fields[STATE_MAX_FIELDS];
     size_t n_fields;
-    enum clv_status (*save)(void *owner, struct clv_error *err); /* writes the checkpoint; NULL: fields and place */
+    enum clv_status (*save)(void *owner, struct clv_error *err); /* writes the checkpoint; NULL: fields and position */
     void *owner;
-    size_t pass, n_passes; /* that are through, and of them all; progress is told in these: passes, rounds or steps */
+    size_t pass, n_passes; /* complete ones, and all; progress is reported in these: passes, rounds or steps */
     size_t n_taken;        /* examples that the pass's steps have taken */
-    const int32_t *order;  /* [n] of the pass's examples, which are read ahead in it; NULL: another one */
+    const int32_t *order;  /* [n] examples in the order of the pass, which are read ahead; NULL: not known */
     size_t batch;          /* examples a step takes, except a pass's last one; 1 at first */
-    size_t look_every;     /* passes between two looks, of which the last pass has one as well; 0: the loop knows */
+    size_t look_every;     /* passes between two looks; the last pass has a look as well; 0: the loop decides */
     bool looks_first;      /* there is a look before any pass */
-    bool is_quiet;         /* looks do not tell progress */
-    bool skips_loss;       /* looks do not measure the loss of the examples' labels: a pass that nothing else needs */
-    bool is_begun;         /* steps may have been made: what a learner does before them need not be done again */
+    bool is_quiet;         /* looks do not report progress */
+    bool skips_loss;       /* looks do not measure the loss on the examples, which would take a pass of its own */
+    bool is_begun;         /* steps may have been made, so what precedes them is not done again */
     bool is_over;          /* set by a learner that needs no more passes */
     bool stopped;          /* the caller asked to stop */
     char note[256];        /* about the curve's last point */
@@ -441,7 +446,7 @@ void course_open(struct course *self, const struct clv_learner *learner, struct 
 /* Adds a field to the state, whose values are not copied; NULL values: no field. Before course_resume. */
 void course_holds(struct course *self, struct state_field field);
 
-/* Fills fields, place and curve if there is a checkpoint to go on from that was begun. */
+/* Fills fields, position and curve if there is a checkpoint of a training that had begun. */
 enum clv_status course_resume(struct course *self, struct clv_error *err) CLV_CHECK;
 
 /* Whether a look is due, or a pass is left and no stop was requested. */
@@ -450,13 +455,13 @@ bool course_goes_on(struct course *self);
 /* Whether a look is due that the curve does not have: its last point's pass is another one. */
 bool course_lacks_look(const struct course *self);
 
-/* Whether the pass has another step. If all of its examples are taken it is through, and counted. */
+/* Whether the pass has another step. Once all of its examples are taken the pass is complete and is counted. */
 bool course_pass_goes_on(struct course *self);
 
 /* Returns the number of examples of the next step. */
 size_t course_batch(const struct course *self);
 
-/* Takes the step's examples as through, and writes a checkpoint if one is due. */
+/* Counts the step's examples as taken, and writes a checkpoint if one is due. */
 enum clv_status course_step(struct course *self, struct clv_error *err) CLV_CHECK;
 
 /* Whether the caller asked to stop, now or before. */
@@ -468,8 +473,8 @@ enum clv_status course_take(struct course *self, enum clv_status status) CLV_CHE
 /* Writes a checkpoint if one is due. */
 enum clv_status course_keep(struct course *self, struct clv_error *err) CLV_CHECK;
 
-/* Adds a point to the curve and tells it: "objective .., gap .., training loss ..", or `note` in place of the first
- * two. The losses are those of w: of the examples unless the course skips it, and of the training's validation set if it
+/* Adds a point to the curve and reports it: "objective .., gap .., training loss ..", or `note` in place of the first
+ * two. The losses are those of w: on the examples, unless skips_loss is set, and on the training's validation set if it
  * has one. */
 enum clv_status course_look(struct course *self, struct clv_curve_point point, const char *note, const double *w,
                             struct clv_error *err) CLV_CHECK;

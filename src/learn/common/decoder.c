@@ -46,7 +46,7 @@ void decoders_watch(struct decoder *decoders, int n, const struct clv_dataset *s
         decoders[t].source = source;
 }
 
-/* Numbers of the pairwise table of one edge. */
+/* The number of entries in the pairwise table of one edge. */
 static size_t entries_per_edge(const struct clv_weight_layout *layout)
 {
     switch (layout->pairwise) {
@@ -57,8 +57,7 @@ static size_t entries_per_edge(const struct clv_weight_layout *layout)
     return 0;
 }
 
-/* Whether all edges have the same one feature of 1, and so the same table, which then need not be written out for each.
- */
+/* Whether the only feature of all edges is 1, so that they have the same table, which is then stored once. */
 static bool shares_table(const struct clv_problem *problem, const struct clv_weight_layout *layout)
 {
     int same = layout->pairwise == CLV_PAIRWISE_FULL && layout->n_edge_features == 1;
@@ -108,14 +107,14 @@ enum clv_status decoder_load(struct decoder *self, const struct clv_problem *pro
     return load(self, problem, layout, w, shares_table(problem, layout), err);
 }
 
-/* Loads for drop_unknown, to which every edge's own table matters. */
+/* Loads a field for drop_unknown, which needs a table for every edge if nodes are unlabelled. */
 static enum clv_status load_for_known(struct decoder *self, const struct clv_problem *problem,
                                       const struct clv_weight_layout *layout, const double *w, struct clv_error *err)
 {
     return load(self, problem, layout, w, shares_table(problem, layout) && !any_unknown(problem), err);
 }
 
-/* Silences nodes of unknown label and their edges. */
+/* Sets the scores of unlabelled nodes and of their edges to 0. */
 static void drop_unknown(struct clv_field *field, const struct clv_problem *problem,
                          const struct clv_weight_layout *layout)
 {

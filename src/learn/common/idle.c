@@ -28,8 +28,8 @@ static bool has_value(const struct clv_learner *learner, const struct clv_traini
                       const struct clv_need *need)
 {
     double value = learner_setting(learner, training, need->parameter);
-    unsigned place = learner->parameters[need->parameter].choices ? (unsigned)value : value != 0;
-    return need->values >> place & 1;
+    unsigned bit = learner->parameters[need->parameter].choices ? (unsigned)value : value != 0;
+    return need->values >> bit & 1;
 }
 
 static const char *other_value(char space[IDLE_SPACE], const struct clv_learner *learner,

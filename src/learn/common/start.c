@@ -1,5 +1,5 @@
 /* Chooses the weights at which learners with hidden nodes start: given ones, or random ones where hidden nodes would
- * otherwise stay alike. */
+ * otherwise stay equal. */
 #include <string.h>
 
 #include "base/base.h"
@@ -12,8 +12,8 @@ static bool is_known(const struct clv_problem *problem, int32_t node)
     return problem->label[node] != CLV_UNKNOWN;
 }
 
-/* seen[clv_weight_layout_size]: whether known nodes, or edges between two, have the feature that a weight belongs to, and
- * whether hidden ones have. */
+/* seen[clv_weight_layout_size]: whether known nodes, or edges between two, have the feature that a weight belongs
+ * to, and whether hidden ones have. */
 static void see(uint8_t *seen, const struct clv_training *training)
 {
     const struct clv_weight_layout *layout = &training->layout;

@@ -3,9 +3,8 @@
  *
  *     min_w  F(w) = NLL(w) + R(w),    R(w) = 0, lambda |w|^2 or lambda sum_k |w_k|
  *
- * with the likelihood of crf_objective.c, by L-BFGS, or OWL-QN where R has corners (lbfgs.c). F is convex. With the
- * square, F - lambda |w|^2 is convex too, so that F* >= F(w) - |dF/dw|^2 / (4 lambda): a bound from below at no
- * cost. */
+ * with the likelihood of crf_objective.c, by L-BFGS, or by OWL-QN for the absolute values (lbfgs.c). F is convex. With
+ * the square, F - lambda |w|^2 is convex too, so that F* >= F(w) - |dF/dw|^2 / (4 lambda), a lower bound at no cost. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,12 +18,12 @@
 /* The state that a training is resumed from. */
 struct crf_state {
     struct lbfgs *lbfgs;                /* its state */
-    size_t n_evaluations;               /* that led to its x; 0: none yet */
+    size_t n_evaluations;               /* evaluations that led to its x; 0: none yet */
     double first_objective;             /* before any step */
     struct clv_training_result *result; /* its curve has a point for each step */
 };
 
-#define N_POSITION 3 /* moves kept, the next one's index, evaluations */
+#define N_POSITION 3 /* moves that are kept, index of the next one, evaluations */
 
 static size_t list_vectors(struct state_field fields[5], double numbers[2], const struct lbfgs *lbfgs)
 {
@@ -37,7 +36,7 @@ static size_t list_vectors(struct state_field fields[5], double numbers[2], cons
     return 5;
 }
 
-/* Before the first step there is nothing but the weights to start from: the first evaluation is made again. */
+/* Writes the state. Before the first step it is only the weights to start from: the first evaluation is made again. */
 static enum clv_status crf_state_write(struct checkpoints *checkpoints, const struct crf_state *state,
                                        struct clv_error *err)
 {
@@ -73,7 +72,7 @@ static enum clv_status read_steps(struct crf_state *state, const struct clv_tens
     return CLV_OK;
 }
 
-/* Fills the state, whose lbfgs is open, if there is a checkpoint to go on from. */
+/* Fills the state, whose lbfgs is open, if there is a checkpoint to resume from. */
 static enum clv_status crf_state_read(struct crf_state *state, const struct checkpoints *checkpoints,
                                       struct clv_error *err)
 {
@@ -107,7 +106,7 @@ static const struct clv_parameter parameters[] = {
     {0},
 };
 
-#define SMALLEST_GRADIENT 1e-7 /* relative to the weights: as good as none */
+#define SMALLEST_GRADIENT 1e-7 /* relative to the weights; a smaller one counts as 0 */
 #define WINDOW            10   /* steps that `tolerance` looks back over */
 
 struct crf {
@@ -119,7 +118,7 @@ struct crf {
     int penalty;
     double lambda;
     size_t size;
-    struct crf_state state; /* where it stands */
+    struct crf_state state; /* the state that checkpoints hold */
 };
 
 static enum clv_status save(void *crf, struct clv_error *err)
@@ -128,7 +127,7 @@ static enum clv_status save(void *crf, struct clv_error *err)
     return crf_state_write(&self->course.checkpoints, &self->state, err);
 }
 
-/* F and its gradient, but for absolute values, which OWL-QN looks after. */
+/* F and its gradient without the absolute values, which OWL-QN handles. */
 static enum clv_status evaluate(double *value, double *gradient, void *context, const double *w, struct clv_error *err)
 {
     struct crf *self = context;
@@ -169,7 +168,7 @@ static bool is_done(const struct crf *self)
     return before - lbfgs->value < self->training->parameters[TOLERANCE] * lbfgs->value;
 }
 
-/* From where the state is. */
+/* Minimises F from the state on. */
 static enum clv_status minimise(struct crf *self, struct clv_error *err)
 {
     struct crf_state *state = &self->state;
@@ -214,7 +213,8 @@ static enum clv_status crf_open(struct crf *self, const struct clv_training *tra
     return crf_objective_open(&self->objective, &self->examples, err);
 }
 
-/* The oracle's MAP on chains of one table or of more than two labels. The forests' own is as exact elsewhere. */
+/* Chooses the oracle's MAP for chains with one table or with more than two labels. On other forests the default is as
+ * exact. */
 static enum clv_status choose_decoding(struct clv_decoding *decoding, const struct crf *self, struct clv_error *err)
 {
     bool is_chain = self->objective.k > 2 || self->objective.is_shared;
@@ -241,7 +241,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     OWNED(crf_release) struct crf self = {0};
     MUST(crf_open(&self, training, result, err));
     MUST(choose_decoding(&result->decoding, &self, err));
-    /* all labels of a known node are as likely */
+    /* at w = 0 all labels of a known node are equally probable */
     result->at_zero =
         (double)self.examples.n * self.examples.mean_known * portable_log((double)self.examples.layout.n_labels);
     MUST(crf_state_read(&self.state, &self.course.checkpoints, err));
@@ -262,7 +262,7 @@ const struct clv_learner crf_learner = {
     .parameters = parameters,
     .takes_init = true,
     .trains = CLV_TRAINS_FULL_CHAINS | CLV_TRAINS_FULL_FORESTS,
-    .scores = CLV_SCORES_WEIGHTED_LIKELIHOOD, /* decided by as they are, see cleave/model.h */
+    .scores = CLV_SCORES_WEIGHTED_LIKELIHOOD, /* decisions use the marginals without a factor, see cleave/model.h */
     .n_vectors = 7,
     .train = train,
     .bytes = bytes,

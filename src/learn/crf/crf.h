@@ -1,8 +1,8 @@
 /* Conditional random fields: the exact likelihood of the known labels, by L-BFGS.
  *
- * Read crf.c first, the learner. lbfgs.c minimises what it says, along lines by line_search.c. crf_objective.c has the
- * likelihood and its gradient over all examples, crf_worker.c those of one example (chain, forest or no edges),
- * crf_rows.c the sparse products with W. */
+ * Read crf.c first, the learner. lbfgs.c minimises its objective, step by step along lines. crf_objective.c has
+ * the likelihood and its gradient over all examples, and of each (chain, forest or no edges), crf_rows.c the sparse
+ * products with W. */
 #ifndef LEARN_CRF_CRF_H
 #define LEARN_CRF_CRF_H
 
@@ -75,8 +75,8 @@ void crf_rows_scatter(double *gradient, const double *marginal, const int32_t *i
  * optimization, second edition 2006, Algorithms 7.4 and 7.5), else by OWL-QN (Andrew & Gao, Scalable training of
  * l1-regularized log-linear models, ICML 2007).
  *
- * All sums have one order, on every machine. What the steps to come depend on is marked "state": whoever puts it back
- * goes on with the same bytes. */
+ * All sums have one order, on every machine. Fields on which further steps depend are marked "state": with these
+ * restored, further steps give the same bytes. */
 
 struct lbfgs_function {
     /* *value = f(x), which may be infinite or NaN where x is too far off, and gradient[size]. */
@@ -101,8 +101,8 @@ struct lbfgs {
     double *trial, *trial_gradient; /* [size] */
 };
 
-/* At x = 0, which may be changed before lbfgs_start; `memory` >= 1 steps are remembered. Release also after a failure.
- * 2 memory + 6 vectors. */
+/* Opens a minimisation at x = 0, which may be changed before lbfgs_start; `memory` >= 1 steps are remembered. Release
+ * also after a failure. 2 memory + 6 vectors. */
 enum clv_status lbfgs_open(struct lbfgs *self, const struct lbfgs_function *function, size_t size, size_t memory,
                            struct clv_error *err) CLV_CHECK;
 void lbfgs_release(struct lbfgs *self);
@@ -121,19 +121,6 @@ enum clv_status lbfgs_step(bool *moved, int *n_evaluations, struct lbfgs *self, 
 /* Length of the gradient of F, or of its shortest subgradient: 0 at the minimum. */
 double lbfgs_slope(const struct lbfgs *self);
 
-/* One thread's part of a CRF's objective: log-partition and expected features of one example. */
-
-enum clv_status crf_workers_new(struct crf_worker **workers, const struct crf_objective *objective,
-                                struct clv_error *err) CLV_CHECK;
-void crf_workers_free(struct crf_worker *workers, int n);
-struct crf_worker *crf_worker_at(struct crf_worker *workers, int thread);
-
-/* *nll += its negative log-likelihood, sums[chunk_size] += its E[Psi]. Chains, and pieces of chains between nodes of
- * unknown label, by chain_sums_run, or in the log domain where scores differ too much; other forests by clv_forest_run.
- */
-enum clv_status crf_worker_add(double *nll, double *sums, struct crf_worker *self,
-                               const struct crf_objective *objective, size_t example, struct clv_error *err) CLV_CHECK;
-
 /* How far to go along a direction: a step that fulfils the strong Wolfe conditions (Nocedal & Wright, Numerical
  * optimization, second edition 2006, Algorithms 3.5 and 3.6). */
 
@@ -149,15 +136,10 @@ struct line {
 
 #define LINE_TRIALS 40 /* at most */
 
-/* Whether steps below `step` change a value of which the first slope promises less than rounding errors. */
-bool line_is_lost(const struct line_point *start, double step);
-
-/* Whether a value is below the start's, and by 1e-4 of what a slope promised (< 0) at least. */
-bool line_lies_low(double value, const struct line_point *start, double promise);
-
-/* *found = a step whose value is low in that sense and whose slope is at most 0.9 of the start's, or after 40 trials
- * the lowest that has the first; its step is 0 if there is none, else it is what was evaluated last. start->step is 0;
- * `step` > 0 is tried first. *n_tried evaluations. */
+/* Searches along a line. *found = a step whose value is below the start's, by 1e-4 of what the start's slope
+ * promises at least, and whose slope is at most 0.9 of the start's; or after 40 trials the step of lowest value that
+ * meets the first condition; its step is 0 if there is none, else it is what was evaluated last. start->step is 0;
+ * `step` > 0 is tried first. *n_tried counts evaluations. */
 enum clv_status line_search(struct line_point *found, int *n_tried, const struct line *line,
                             const struct line_point *start, double step, struct clv_error *err) CLV_CHECK;
 

@@ -245,7 +245,7 @@ enum clv_status hidden_dual_open(struct hidden_dual *self, struct hidden *hidden
                                  struct clv_error *err) CLV_CHECK;
 void hidden_dual_release(struct hidden_dual *self); /* also after a failure, and of zeros */
 
-/* Another plane: all bounds stay true, the average starts anew. */
+/* Sets another plane: all bounds stay valid, the average starts again. */
 void hidden_dual_set_plane(struct hidden_dual *self, const double *plane);
 
 /* The first bounds: tangents at w[size] of the true labels' score. A pass of inference. */

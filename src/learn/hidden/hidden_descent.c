@@ -10,7 +10,7 @@
 #include "data/data.h"
 #include "learn/common/common.h"
 
-#define SHARP_STEPS 8 /* how much shorter steps are after smooth passes */
+#define SHARP_STEPS 8 /* the factor by which steps are shorter after smooth passes */
 
 bool hidden_descent_is_adagrad(const struct hidden_descent *self)
 {
@@ -76,7 +76,7 @@ enum clv_status hidden_descent_look(struct hidden_descent *self, const double *w
     return course_look(course, (struct clv_curve_point){(double)course->pass, objective, NAN, NAN}, "", w, err);
 }
 
-/* Maxima in place of sums from here on, in steps that are short enough to stay near. */
+/* Takes maxima in place of sums from here on, in steps that are short enough to stay near. */
 static enum clv_status use_maxima(struct hidden_descent *self, const struct hidden_settings *settings,
                                   struct clv_error *err)
 {
@@ -85,7 +85,7 @@ static enum clv_status use_maxima(struct hidden_descent *self, const struct hidd
     return hidden_set_temperatures(&self->hidden, settings->visible_temperature, settings->hidden_temperature, err);
 }
 
-/* The rest of the pass that the course is in. */
+/* Runs the rest of the current pass. */
 static enum clv_status run_pass(struct hidden_descent *self, struct clv_error *err)
 {
     struct course *course = &self->course;
@@ -117,9 +117,9 @@ static enum clv_status begin(struct hidden_descent *self, struct clv_error *err)
     return tensors ? hidden_state_take(self, tensors, err) : CLV_OK;
 }
 
-/* Algorithm 1, or AdaGrad in its place, for which one rate suits features of any size. Its first passes may be smooth:
- * the likelihood with the loss added, whose gradients change little by little, leads to where hinges are better off
- * than by themselves. */
+/* Runs Algorithm 1, or AdaGrad, for which one rate suits features of any size. AdaGrad's first passes may be smooth:
+ * they maximise the likelihood with the loss added, whose gradients change gradually, and end at weights from which
+ * hinges reach better values than from the start. */
 static enum clv_status run_passes(struct hidden_descent *self, struct clv_error *err)
 {
     const struct hidden_settings settings = self->hidden.settings;

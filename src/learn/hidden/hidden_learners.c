@@ -1,11 +1,11 @@
-/* Learners with hidden variables: one objective (objective.c), the methods are temperatures (Ping, Liu & Ihler 2014,
- * Table 1).
+/* Learners with hidden variables. They share one objective (objective.c) and differ in its temperatures (Ping, Liu &
+ * Ihler 2014, Table 1).
  *
  *     J(w) = lambda'/2 |w|^2 + mean_i U_i(w),    lambda' = 1 / (n C), or lambda mean_i N_i mean |x|^2 of known nodes
  *
  * Solvers: AdaGrad on batches (Duchi, Hazan & Singer 2011), diagonal or full, with the average of the iterates; the
- * subgradient method, Algorithm 1; and the concave-convex procedure, Algorithm 2 (cccp.c). w = 0 is a saddle: hidden
- * states that nothing distinguishes stay alike, and so weights that only hidden nodes see start at random. */
+ * subgradient method, Algorithm 1; and the concave-convex procedure, Algorithm 2 (cccp.c). w = 0 is a saddle, where
+ * hidden states that nothing distinguishes stay equal, so weights that only hidden nodes use start at random. */
 #include <math.h>
 #include <string.h>
 
@@ -94,13 +94,13 @@ static const struct clv_parameter extension_parameters[] = {
     [HIDDEN_EPSILON] = {"hidden-epsilon", 0, 0, 1, "temperature of hidden nodes; 0: that of the visible ones"},
     {0}};
 
-/* Whether plain steps are taken, as the source has them. */
+/* Whether the training takes plain steps, as published. */
 static bool is_published(const struct clv_training *training)
 {
     return training->parameters[PAPER] != 0 || training->parameters[SOLVER] == SOLVER_SUBGRADIENT;
 }
 
-/* Parameters of 0 stand for what suits the solver. */
+/* Replaces parameters of 0 by the values that suit the solver. */
 static void choose_settings(struct hidden_descent *self)
 {
     const double *given = self->training->parameters;
@@ -201,7 +201,7 @@ static enum clv_status train_eps(struct clv_training_result *result, const struc
     return train(result, training, &eps_learner, training->parameters[EPSILON], hidden_epsilon(training), err);
 }
 
-/* The inputs of belief propagation and elimination. */
+/* Why a parameter of belief propagation or of elimination has no effect, as a clause, or NULL. */
 static const char *idle_inference(const struct clv_training *training, int parameter, double visible, double hidden)
 {
     struct hidden_settings settings = {.visible_temperature = visible,
@@ -249,7 +249,8 @@ static const char *idle_eps(const struct clv_training *training, int parameter)
     return idle(training, parameter, training->parameters[EPSILON], hidden_epsilon(training));
 }
 
-/* The gradient's parts; of cccp its dual's vectors and a plane for each example; a full matrix's three; messages. */
+/* Bytes of the parts of the gradient, of the vectors of cccp's dual and a plane for each example, of the three matrices
+ * of adagrad-full, and of messages. */
 static double bytes(const struct clv_training *training)
 {
     const double *p = training->parameters;
@@ -262,7 +263,7 @@ static double bytes(const struct clv_training *training)
     return vectors * size * (double)sizeof(double) + messages_bytes(training);
 }
 
-/* The fields that the four share. */
+/* A row of the learners' table: the four share all fields but these. */
 #define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, IDLE, SCORES)                                                        \
     {                                                                                                                  \
         .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = true, .takes_hidden = true,    \

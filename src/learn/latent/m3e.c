@@ -4,8 +4,8 @@
  *     1/2 |w|^2 + C sum_i max_y { D(y) + H(y_i) - H(y) },     H(y) = log Z - s(y)
  *
  * bounds C times their loss on the training set; with orders towards infinity it is the latent structured SVM's
- * objective. The authors minimise it by CCCP; here it is by AdaGrad (latent.c), which needs no rate of its own for each
- * set, and whose lowest point is what is returned; or by plain subgradient steps. The order 1 / T of the entropy is a
+ * objective. The authors minimise it by CCCP; here AdaGrad does (latent.c), which needs no different rate for each set,
+ * and returns the weights of the lowest objective; or plain subgradient steps. The order 1 / T of the entropy is a
  * parameter. */
 #include <math.h>
 #include <string.h>
@@ -37,12 +37,12 @@ struct m3e {
     struct min_entropy *workspaces; /* [n_threads] */
     struct ascent ascent;
     double temperature, rate;
-    double *best; /* [size] the weights of the lowest objective so far; of plain steps the last ones */
+    double *best; /* [size] the weights of the lowest objective so far; after plain steps the last ones */
     double lowest;
 };
 
-/* Finds the terms of the loss-augmented field. The truth scores there as it does without the loss, except a constant:
- * its loss is 0. */
+/* Finds the terms of the loss-augmented field. The score of the truth there is that without the loss, up to a constant,
+ * since its loss is 0. */
 static enum clv_status entropy_terms(void *context, struct latent *latent, size_t example, int thread, const double *w,
                                      struct clv_error *err)
 {
@@ -66,7 +66,7 @@ static enum clv_status entropy_terms(void *context, struct latent *latent, size_
     return CLV_OK;
 }
 
-/* A point of the curve. */
+/* Adds a point to the curve. */
 static enum clv_status look(struct m3e *self, struct clv_error *err)
 {
     struct course *course = &self->latent.course;

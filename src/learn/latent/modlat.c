@@ -187,7 +187,8 @@ static enum clv_status find_q(struct modlat *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* Before theta's turn w predicts; before w's, the lowest so far is measured again, by the q of this round. */
+/* Prepares a turn. Before that of theta, w predicts; before that of w, the lowest objective so far is measured again
+ * with the q of this round. */
 static enum clv_status prepare(struct modlat *self, struct clv_error *err)
 {
     struct latent *latent = &self->latent;
@@ -315,7 +316,7 @@ static void modlat_release(struct modlat *self)
     latent_release(&self->latent);
 }
 
-/* Besides, what w predicts and what theta thinks. */
+/* The bytes of all latent learners, those of the labels that w predicts, and those of theta's distributions. */
 static double bytes(const struct clv_training *training)
 {
     double of_node = (double)sizeof(int32_t) + (double)sizeof(double) * (double)training->layout.n_labels;

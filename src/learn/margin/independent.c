@@ -60,7 +60,7 @@ static double clip(double x, double high)
     return x < 0 ? 0 : x > high ? high : x;
 }
 
-/* Both of a node's variables in turn, for one row. Gradient s <w, x> - 1, curvature |x|^2. */
+/* Updates both variables of a node in turn, for one row. Gradient s <w, x> - 1, curvature |x|^2. */
 static void update_node(struct independent *self, const struct clv_problem *problem, double *alpha, size_t node,
                         size_t row)
 {

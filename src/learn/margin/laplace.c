@@ -1,4 +1,4 @@
-/* Functions of one weight under a Laplace prior, without cancellation: its posterior's mean and variance, its
+/* Computes functions of one weight under a Laplace prior, without cancellation: mean and variance of its posterior, its
  * divergence from the prior, bounds and scales (Zhu and Xing, JMLR 2009). lapmedn.c uses them. */
 #include "learn/margin/margin.h"
 
@@ -52,7 +52,7 @@ double laplace_exact_scale(double mean, double lambda)
     return (sqrt(1 + lambda * mean * mean) + 1) / lambda;
 }
 
-/* The root of lambda s^2 = s + mean^2. */
+/* Returns the root of lambda s^2 = s + mean^2. */
 double laplace_settled_scale(double mean, double lambda)
 {
     return laplace_exact_scale(2 * mean, lambda) / 2;

@@ -228,7 +228,7 @@ static void lapmedn_release(struct lapmedn *self)
     array_free(self->variance);
 }
 
-/* All that `paper` is may be chosen anyhow. */
+/* `paper` has no effect if all that it sets has been chosen otherwise. */
 static const char *idle(const struct clv_training *training, int parameter)
 {
     const double *p = training->parameters;

@@ -116,7 +116,7 @@ double bcfw_bytes(const struct clv_training *training, double batch);
 /* S from here on: variance[size] > 0, not copied. The best weights so far stay a candidate: objectives never rise. */
 void bcfw_set_variance(struct bcfw *self, const double *variance);
 
-/* After bcfw_resume: S that was in use then, not copied. */
+/* Restores the S of the checkpoint after bcfw_resume. It is not copied. */
 void bcfw_put_variance(struct bcfw *self, const double *variance);
 
 /* Runs until the gap is closed, the passes are up or the course is stopped; adds points to the result's curve if
@@ -130,31 +130,14 @@ const double *bcfw_weights(const struct bcfw *self);
 /* Labellings other than the truth that have more than a thousandth of their example's dual weight: the support of w. */
 size_t bcfw_n_support(const struct bcfw *self);
 
-/* The dual variables of one example, for bcfw.c. */
-
-/* The dual starts at the true labels: v = 0. */
-void block_start(struct bcfw *self, size_t index);
-
-/* indicator[n_nodes][rows] of y; unknown nodes have none. */
-void block_indicator(double *indicator, const struct bcfw *self, const struct clv_problem *problem, const int32_t *y);
-
-uint64_t block_hash(const struct clv_problem *problem, const int32_t *y);
-
-/* alpha_i = (1 - step) alpha_i + step [y]. */
+/* Moves the support of an example's dual variables: alpha_i = (1 - step) alpha_i + step [y]. */
 enum clv_status block_move_support(struct bcfw_block *block, uint64_t labelling, double step,
                                    struct clv_error *err) CLV_CHECK;
 
-/* Capacity for n labellings. */
-enum clv_status block_reserve(struct bcfw_block *block, size_t n, struct clv_error *err) CLV_CHECK;
-
-/* The checkpoint of block-coordinate Frank-Wolfe: the dual, a block of marginals for each example, the best weights,
- * the position. w, the pass's order and the buckets' gaps follow from these. */
-
-/* Writes it, of a struct bcfw: the `save` of a course. */
-enum clv_status bcfw_save(void *bcfw, struct clv_error *err) CLV_CHECK;
-
-/* If there is a checkpoint to go on from, self is where it was written, the fields of the course are filled, and *found
- * is set. S is the caller's to put back, by bcfw_put_variance. */
+/* Reads the checkpoint, if there is one: *found is set, self is as it was when the checkpoint was written, and the
+ * fields of the course are filled. The caller puts S back by bcfw_put_variance. A checkpoint holds the dual, a block
+ * of marginals for each example, the best weights and the position; w, the order of the pass and the gaps of buckets
+ * follow from these. */
 enum clv_status bcfw_resume(bool *found, struct bcfw *self, struct clv_error *err) CLV_CHECK;
 
 /* The structured hinge by projected stochastic subgradient descent, for the learners that differ in penalty, steps and
@@ -217,7 +200,7 @@ double laplace_mean(double eta, double lambda);
 double laplace_variational_scale(double mean, double variance, double lambda);
 double laplace_exact_scale(double mean, double lambda);
 
-/* Where the variational ones settle while the mean stays: the variance that is its own next one. */
+/* The limit of the variational ones while the mean stays: the variance that is its own next one. */
 double laplace_settled_scale(double mean, double lambda);
 
 /* The summand of L(p, q) (section 5) for p = N(mean, variance) and its best q: at least KL(p || p0). */

@@ -300,7 +300,7 @@ static enum clv_status choose_bias(struct objects_state *self, size_t n_images, 
     return CLV_OK;
 }
 
-/* From the images whose edges are there. */
+/* Learns from the images that have edges. */
 static enum clv_status learn_edges(struct objects_state *self, const struct clv_learner *learner, size_t n_images,
                                    struct clv_error *err)
 {

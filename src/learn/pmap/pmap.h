@@ -1,11 +1,9 @@
-/* Perturb-and-MAP learning: pmap.c states the objectives and the algorithm. */
-
 /* Perturb-and-MAP learners (Shpakova et al. 2018): likelihoods estimated from the maxima of randomly perturbed scores.
  *
- * Read pmap.c first. A training: pmap_targets.c says what each example asks for, its labels or the marginals of an
- * image without a mask; each step of pmap.c draws perturbed labellings of a batch (pmap_draw.c, for chains with
- * pmap_tables.c), adds up their gradients and goes up (common/ascent.c); it writes and reads the checkpoints
- * between two steps. */
+ * Read pmap.c first, which states the objectives and the algorithm. A training: pmap_targets.c decides what each
+ * example asks for: its labels or the marginals of an image without a mask; each step of pmap.c draws perturbed
+ * labellings of a batch (pmap_draw.c), adds up their gradients and goes up (common/ascent.c); it writes and reads
+ * the checkpoints between two steps. */
 #ifndef LEARN_PMAP_PMAP_H
 #define LEARN_PMAP_PMAP_H
 
@@ -68,8 +66,8 @@ struct pmap_estimate {
     const double *w;
 };
 
-/* *value = the estimate at w, times the example's scale; gradient[clv_weight_layout_size] (may be NULL) is overwritten by its
- * gradient. O(a cut + the flipped sets with their edges + the features of nodes that flip). */
+/* *value = the estimate at w, times the example's scale; gradient[clv_weight_layout_size] (may be NULL) is
+ * overwritten by its gradient. O(a cut + the flipped sets with their edges + the features of nodes that flip). */
 enum clv_status pmap_draw(double *value, double *gradient, const struct pmap_estimate *estimate,
                           struct pmap_workspace *workspace, struct decoder *decoder, struct clv_error *err) CLV_CHECK;
 
@@ -134,28 +132,8 @@ enum pmap_parameter {
     PMAP_DYNAMIC,
 };
 
-/* `learner` is the one that checkpoints name. */
-enum clv_status pmap_train(struct clv_training_result *result, const struct clv_training *training,
-                           const struct clv_learner *learner, enum pmap_objective objective,
-                           struct clv_error *err) CLV_CHECK;
-
 extern const struct clv_learner pmap_learner;
 extern const struct clv_learner mpmap_learner;
 extern const struct clv_learner wmpmap_learner;
-
-/* The estimates of pmap_draw.c for fields with full tables, which are chains. */
-
-/* The sample so far. The decoder holds the perturbed field, solved, the workspace's y is y_A and its weights are 0. */
-struct table_drawing {
-    const struct pmap_draws *draws;
-    const struct pmap_example *example;
-    struct pmap_workspace *space;
-    struct decoder *decoder;
-    double *pairwise; /* the pairwise part of the gradient, or NULL: not wanted */
-    double value;
-};
-
-/* Adds to value, to node_weight and to pairwise. Without dynamic clamps every y_B is a Viterbi run of its own. */
-enum clv_status pmap_tables(struct table_drawing *self, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -1,14 +1,120 @@
 /* One sample of the perturb-and-MAP objectives: perturbs a field, solves it, compares its maximum with the truth or
- * with the clamped optima, and adds up the gradient. Start at pmap_draw, at the end. */
-#include "infer/oracle/oracle.h"
+ * with the clamped optima, and adds up the gradient. Fields with full tables, which are chains, are first: their
+ * clamped optima come from the solved chain, or each from a run of its own. Start at pmap_draw, at the end. */
 #include "learn/pmap/pmap.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "infer/oracle/oracle.h"
 #include "learn/weak/weak.h"
 #include "mrf/problem.h"
+
+/* The sample so far. The decoder holds the perturbed field, solved, the workspace's y is y_A and its weights are 0. */
+struct table_drawing {
+    const struct pmap_draws *draws;
+    const struct pmap_example *example;
+    struct pmap_workspace *space;
+    struct decoder *decoder;
+    double *pairwise; /* the pairwise part of the gradient, or NULL: not wanted */
+    double value;
+};
+
+/* The score that a node's label adds to the field. */
+static double unary_of(const struct clv_field *field, int32_t i, int32_t label)
+{
+    if (field->n_labels == 2)
+        return label ? field->unary[i] : 0;
+    return field->unary[(size_t)i * (size_t)field->n_labels + (size_t)label];
+}
+
+static void add_node(double *node_weight, int32_t n_labels, int32_t i, int32_t label, double t)
+{
+    if (n_labels > 2)
+        node_weight[(size_t)i * (size_t)n_labels + (size_t)label] += t;
+    else if (label)
+        node_weight[i] += t;
+}
+
+/* value += t ((f + z)(to) - (f + z)(from)) over known nodes; the gradient follows. */
+static void compare(struct table_drawing *self, const int32_t *to, const int32_t *from, double t)
+{
+    const struct clv_field *field = &self->decoder->field;
+    const struct clv_problem *problem = &self->example->problem;
+    const int32_t *label = problem->label;
+    size_t k = (size_t)field->n_labels, p = (size_t)self->draws->layout.n_edge_features;
+    double gained = 0;
+    for (int32_t i = 0; i < field->n_nodes; i++) {
+        if (label[i] == CLV_UNKNOWN || to[i] == from[i])
+            continue;
+        gained += unary_of(field, i, to[i]) - unary_of(field, i, from[i]);
+        add_node(self->space->node_weight, field->n_labels, i, to[i], t);
+        add_node(self->space->node_weight, field->n_labels, i, from[i], -t);
+    }
+    for (int32_t e = 0; e < field->n_edges; e++) {
+        int32_t a = field->edges[e][0], b = field->edges[e][1];
+        if (label[a] == CLV_UNKNOWN || label[b] == CLV_UNKNOWN || (to[a] == from[a] && to[b] == from[b]))
+            continue;
+        size_t cell = (size_t)to[a] * k + (size_t)to[b], old = (size_t)from[a] * k + (size_t)from[b];
+        const double *table = clv_field_table(field, e);
+        gained += table[cell] - table[old];
+        for (size_t f = 0; self->pairwise && f < p; f++) {
+            double amount = t * (double)problem->edge_features[(size_t)e * p + f];
+            self->pairwise[cell * p + f] += amount;
+            self->pairwise[old * p + f] -= amount;
+        }
+    }
+    self->value += t * gained;
+}
+
+/* Finds y_B by another solution, with the node's unary for `label` just large enough to force it. */
+static enum clv_status table_solve_clamped(struct table_drawing *self, int32_t node, int32_t label,
+                                           struct clv_error *err)
+{
+    struct clv_field *field = &self->decoder->field;
+    size_t k = (size_t)field->n_labels, cells = field->n_edges ? k * k : 0;
+    size_t n_tables = field->is_shared && field->n_edges ? 1 : (size_t)field->n_edges;
+    double enough = 1, *unary = field->unary + (k == 2 ? (size_t)node : (size_t)node * k + (size_t)label);
+    double original = *unary;
+    for (size_t c = 0; c < n_tables * cells; c++)
+        enough += 4 * fabs(field->pairwise[c]);
+    for (size_t b = 0; b < k; b++)
+        enough += 2 * fabs(unary_of(field, node, (int32_t)b));
+    *unary = k == 2 && !label ? -enough : enough;
+    enum clv_status status = clv_oracle_map(self->decoder->oracle, self->decoder->y, NULL, field, err);
+    *unary = original;
+    return status;
+}
+
+static enum clv_status find_clamped(struct table_drawing *self, int32_t node, int32_t label, struct clv_error *err)
+{
+    struct decoder *decoder = self->decoder;
+    if (!self->draws->dynamic)
+        return table_solve_clamped(self, node, label, err);
+    return clv_oracle_clamp(decoder->oracle, decoder->y, NULL, &decoder->field, node, label, err);
+}
+
+/* Adds to value, to node_weight and to pairwise. Without dynamic clamps every y_B is a Viterbi run of its own. */
+static enum clv_status pmap_tables(struct table_drawing *self, struct clv_error *err)
+{
+    const struct pmap_example *example = self->example;
+    const int32_t *label = example->problem.label, *y = self->space->y;
+    int32_t n_labels = self->decoder->field.n_labels;
+    if (!example->weight) {
+        compare(self, label, y, example->scale);
+        return CLV_OK;
+    }
+    for (int32_t i = 0; i < self->decoder->field.n_nodes; i++)
+        for (int32_t b = 0; b < n_labels && label[i] != CLV_UNKNOWN; b++) {
+            double t = example->scale * (double)example->weight[(size_t)i * (size_t)n_labels + (size_t)b];
+            if (t <= 0 || (self->draws->reduction && b == y[i]))
+                continue;
+            MUST(find_clamped(self, i, b, err));
+            compare(self, self->decoder->y, y, t);
+        }
+    return CLV_OK;
+}
 
 void pmap_workspace_release(struct pmap_workspace *self)
 {
@@ -45,7 +151,8 @@ struct draw_state {
     struct pmap_workspace *space;
 };
 
-/* incident[first[i] .. first[i + 1] - 1] = the edges of node i, but those of unknown nodes; no node is marked. */
+/* Sets incident[first[i] .. first[i + 1] - 1] to the edges of node i, without those of unknown nodes. No node is
+ * marked. */
 static void prepare_visits(struct pmap_workspace *space, const struct clv_field *field, const int32_t *label)
 {
     int32_t *first = space->first, n_nodes = field->n_nodes;
@@ -59,7 +166,7 @@ static void prepare_visits(struct pmap_workspace *space, const struct clv_field 
         }
     for (int32_t i = 0, end = 0; i <= n_nodes; i++) {
         end += first[i];
-        first[i] = end; /* filled from behind */
+        first[i] = end; /* filled from the end */
     }
     for (int32_t e = field->n_edges - 1; e >= 0; e--)
         if (label[field->edges[e][0]] != CLV_UNKNOWN && label[field->edges[e][1]] != CLV_UNKNOWN) {
@@ -73,12 +180,12 @@ static double label_weight(const struct draw_state *self, int32_t i, int32_t b)
     return self->scale * (double)self->weight[(size_t)i * (size_t)self->field->n_labels + (size_t)b];
 }
 
-/* A clamped optimum: y_B is y_A with the flipped labels swapped, and its node's other label weighs t. The estimate is
- * - t ((f + z)(y_A) - (f + z)(y_B)), its gradient t (Psi(y_B) - Psi(y_A)), of which only the weights of nodes and edges
- * are kept. */
+/* A clamped optimum: y_B is y_A with the flipped labels swapped, and the other label of its node has weight t. The
+ * estimate is - t ((f + z)(y_A) - (f + z)(y_B)), its gradient t (Psi(y_B) - Psi(y_A)), of which only the weights of
+ * nodes and edges are kept. */
 static void visit_clamp(void *context, int32_t node, double cost, const int32_t *flipped, int32_t n_flipped)
 {
-    (void)cost; /* that of the rounded scores */
+    (void)cost; /* cost is that of the rounded scores */
     struct draw_state *self = context;
     struct pmap_workspace *space = self->space;
     const struct clv_field *field = self->field;
@@ -111,7 +218,7 @@ static bool counts(const struct draw_state *self, int32_t i)
     return self->problem->label[i] != CLV_UNKNOWN && (!self->given || self->given[i] == CLV_UNKNOWN);
 }
 
-/* Whether y_B is to be found for node i: reduced, if the label that y_A does not give it has a weight. */
+/* Whether y_B is needed for node i. With the reduction, only if the label that y_A does not give it has a weight. */
 static bool is_wanted(const struct draw_state *self, int32_t i)
 {
     if (!counts(self, i))
@@ -128,7 +235,7 @@ static enum clv_status clamp_dynamically(struct draw_state *self, struct decoder
     return clv_oracle_witnesses(decoder->oracle, self->space->wanted, n, visit_clamp, self, err);
 }
 
-/* One node's y_B by another solution, its unary just large enough to force it. */
+/* Finds one node's y_B by another solution, with its unary just large enough to force it. */
 static enum clv_status solve_clamped(struct draw_state *self, int32_t node, int32_t label, struct decoder *decoder,
                                      struct clv_error *err)
 {
@@ -139,7 +246,7 @@ static enum clv_status solve_clamped(struct draw_state *self, int32_t node, int3
         enough += field->pairwise[space->incident[at]];
     field->unary[node] = label ? enough : -enough;
     enum clv_status status = clv_oracle_map(decoder->oracle, decoder->y, NULL, field, err);
-    field->unary[node] = original; /* whatever the status */
+    field->unary[node] = original; /* also after a failure */
     if (status)
         return status;
     int32_t n = 0;
@@ -161,7 +268,7 @@ static enum clv_status clamp_anew(struct draw_state *self, struct decoder *decod
     return CLV_OK;
 }
 
-/* Without edges y_B differs from y_A in its own node only, whatever the number of labels. */
+/* Without edges y_B differs from y_A in its own node only, for any number of labels. */
 static void clamp_apart(struct draw_state *self)
 {
     struct pmap_workspace *space = self->space;

@@ -1,4 +1,4 @@
-/* An image with its mask, labelled by a model that has not seen it: what refining is learned from. Start at
+/* Labels an image that has a mask by a model that has not seen it: the data from which refinement is learned. Start at
  * labelled_image_init. */
 #include "learn/refining/refining.h"
 
@@ -12,7 +12,7 @@
 #include "model/model.h"
 #include "refine/by_model/by_model.h"
 
-#define MOST_BYTES (200 << 20) /* of examples that are looked at as a whole */
+#define MOST_BYTES (200 << 20) /* of examples that are in memory at once */
 
 void labelled_image_release(struct labelled_image *self)
 {
@@ -44,7 +44,7 @@ static void take_likeliest(int32_t *y, const double *marginals, size_t n, size_t
     }
 }
 
-/* Labels all nodes of the problem: y, and what refining needs besides; by marginals, where they are wanted. */
+/* Labels all nodes of the problem, and computes the margins or marginals that refinement needs. */
 static enum clv_status label_all(struct labelled_image *self, const struct refining_example *example,
                                  bool wants_marginals, struct clv_error *err)
 {

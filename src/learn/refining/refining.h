@@ -9,7 +9,7 @@
 #include "cleave/model.h"
 #include "refine/by_model/by_model.h"
 
-/* How a model with maps, or of two stages, learns from training masks to refine pixels. */
+/* Learning to refine pixels from training masks, for models with maps or of two stages. */
 
 /* The loss of refined labels is their weighted Hamming error + this * (1 - IoU). The default is the largest weight that
  * raises the error of held-out training images by no more than its standard error (tools/learn/refining.c). Without
@@ -26,7 +26,7 @@ struct refining_example {
     bool is_slice;
 };
 
-/* The examples that refining is learned from, and how. */
+/* The examples from which refinement is learned, and the settings. */
 struct refining_source {
     const struct clv_set *set; /* of the images and masks, in files or in memory */
     const struct clv_image_limits *limits;
@@ -35,7 +35,7 @@ struct refining_source {
     uint64_t seed;
     int n_threads;
     double iou_weight;
-    bool wants_net; /* not of labels that vote with maps, nor of more than PIXEL_NET_CLASSES */
+    bool wants_net; /* false if labels vote with maps, or are more than PIXEL_NET_CLASSES */
     const struct clv_progress *progress;
 };
 
@@ -61,7 +61,8 @@ struct refining_nets {
 };
 void refining_nets_release(struct refining_nets *self);
 
-/* Learns no network if some fold leaves no known pixel. Release *nets whatever the status. O(n_rows). */
+/* Learns the networks, or none if the rows outside of some fold have no known pixel. Release *nets also after a
+ * failure. O(n_rows). */
 enum clv_status refining_nets_learn(struct refining_nets *nets, const struct clv_model *model,
                                     const struct refining_source *source, size_t n_rows, size_t stride,
                                     struct clv_error *err) CLV_CHECK;
@@ -79,14 +80,14 @@ struct labelled_image {
     struct map_reader *maps;
     struct clv_oracle *oracle;
     int32_t *y;
-    double *margin;    /* of a slice's nodes, by a cut */
-    double *marginals; /* where the source wants a network of labels that vote */
+    double *margin;    /* of the nodes of a slice, if a cut labels them */
+    double *marginals; /* if the source wants a network, and labels vote */
     uint8_t *painted;  /* [n] */
     size_t n;          /* pixels */
 };
 void labelled_image_release(struct labelled_image *self);
 
-/* Errors name the image. */
+/* Reads and labels the image of an example. Errors name the image. */
 enum clv_status labelled_image_init(struct labelled_image *self, const struct clv_model *model,
                                     const struct refining_source *source, const struct refining_example *example,
                                     struct clv_error *err) CLV_CHECK;
@@ -106,7 +107,7 @@ enum clv_status labelled_image_count(size_t *n, const struct refining_source *so
 
 enum { LOGISTIC_MOST = 32 };
 
-#define LOGISTIC_LARGEST 1e6 /* of a weight's or the bias's size */
+#define LOGISTIC_LARGEST 1e6 /* largest absolute value of a weight or the bias */
 
 struct logistic_data {
     size_t n;
@@ -117,19 +118,19 @@ struct logistic_data {
 };
 
 /* w[n_columns], *bias: the minimum of the weighted mean of log(1 + exp(-+(<w, row> + bias))) + ridge / 2 |w s|^2, s the
- * columns' standard deviations, by Newton's method. Columns marked in `is_positive` have weights >= 0: the lowest one
- * below is removed until none is. A column that does not vary weighs 0, as does one that varies so little that its
- * weight would be beyond LOGISTIC_LARGEST / LOGISTIC_MOST (times its mean, too: no sum of theirs is beyond
- * LOGISTIC_LARGEST). O(n columns^2) a step. */
+ * columns' standard deviations, by Newton's method. Columns marked in `is_positive` have weights >= 0: the column of
+ * the most negative weight is removed until none is negative. A column that does not vary weighs 0, as does one that
+ * varies so little that its weight would be beyond LOGISTIC_LARGEST / LOGISTIC_MOST (times its mean, too: no sum of
+ * theirs is beyond LOGISTIC_LARGEST). O(n columns^2) a step. */
 enum clv_status logistic_fit(double *w, double *bias, const struct logistic_data *data, const bool *is_positive,
                              double ridge, struct clv_error *err) CLV_CHECK;
 
-/* The last step of `cleave train` where refining_is_learned. Learns how refining weighs the scores of a pixel by maps,
- * a network of pixels, the region and the colour, and how strong couplings are, and keeps it in the model. The model
- * has all else, learned by the training, whose dataset is of these images, or of windows of them. For this the training
- * is done twice more, without either half of its examples, since a model is surer of images that it has seen. Nothing
- * happens with fewer than 4 images or 2 windows, with mirror images, or when asked to stop: such a model refines as
- * others do. Same bytes at any thread count. Errors: those of clv_train and of reading images, masks and maps;
+/* The last step of `cleave train` if refining_is_learned. Learns the weights of a pixel's scores by maps, by a pixel
+ * network, by the region and by the colour, and the strength of couplings, and stores them in the model. The model is
+ * complete otherwise; its training had a dataset of these images, or of windows of them. The training is repeated
+ * twice, without either half of its examples, since a model has larger margins in images that it has seen. Nothing
+ * happens with fewer than 4 images or 2 windows, with mirror images, or when asked to stop; such a model refines by the
+ * defaults. Same bytes at any thread count. Errors: those of clv_train and of reading images, masks and maps;
  * CLV_ERR_USAGE if images and dataset differ in number. */
 enum clv_status train_refining(struct clv_model *model, const struct clv_learner *learner,
                                const struct clv_training *training, const struct clv_set *set,

@@ -25,10 +25,10 @@ static bool validation_results(struct comm_piece *piece, void *context, size_t i
 {
     struct validation *self = context;
     size_t n_folds = (size_t)self->folds.n_folds, n = self->folds.training->n_examples;
-    size_t place = k * n_folds + index % n_folds;
-    if (place >= n)
+    size_t at = k * n_folds + index % n_folds;
+    if (at >= n)
         return false;
-    *piece = (struct comm_piece){&self->loss[index / n_folds * n + place], sizeof *self->loss};
+    *piece = (struct comm_piece){&self->loss[index / n_folds * n + at], sizeof *self->loss};
     return true;
 }
 

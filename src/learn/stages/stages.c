@@ -1,6 +1,7 @@
 /* Learns the first of two stages (auto-context, Tu & Bai 2010): one model for each fold without that fold's images, one
- * from all; calibrates their temperature, and adds the held-out marginals to the features of the second stage. Start at
- * stages_learn, at the end. */
+ * from all; calibrates their temperature, and adds the held-out marginals to the features of the second stage. Sets the
+ * label costs of a model of two stages, the prices that labels pay for being in an image at all. Start at
+ * stages_learn. */
 #include "learn/stages/stages.h"
 
 #include <math.h>
@@ -160,7 +161,8 @@ static bool calibration_loss(struct comm_piece *piece, void *context, size_t ind
     return k == 0;
 }
 
-/* The mean size of unary scores over examples and weak examples, under w or (NULL) the stage that has not seen them. */
+/* The mean size of unary scores over examples and weak examples, under w, or without w under the stage that has not
+ * seen the example; 1 if all are 0. A unit for scores that are added to them. */
 static enum clv_status score_size(double *size, const struct clv_training *training,
                                   const struct stages_state *learning, const double *w, struct clv_error *err)
 {
@@ -180,12 +182,6 @@ static enum clv_status score_size(double *size, const struct clv_training *train
     }
     *size = sum > 0 ? sum / n : 1;
     return CLV_OK;
-}
-
-enum clv_status stages_score_size(double *size, const struct clv_training *training, const double *w,
-                                  struct clv_error *err)
-{
-    return score_size(size, training, NULL, w, err);
 }
 
 static enum clv_status choose_temperature(double *temperature, const struct stages_state *self, struct clv_error *err)
@@ -353,7 +349,7 @@ static enum clv_status extend_task(void *context, size_t index, int thread, stru
     return CLV_OK;
 }
 
-/* All features of context at most, and a copy of those that were in a file. */
+/* Checks the memory for all features of context, and for a copy of those that were in a file. */
 static enum clv_status check_memory(const struct clv_dataset *dataset, const struct clv_weight_layout *next,
                                     struct clv_error *err)
 {
@@ -463,4 +459,23 @@ enum clv_status stages_learn(struct stages_learned *learned, struct clv_dataset 
     *result.first = TAKE(learning.stages[STAGE_FOLDS]);
     *learned = TAKE(result);
     return CLV_OK;
+}
+
+enum clv_status stages_check_costs(const struct clv_training *training, const char *option, struct clv_error *err)
+{
+    if (training->layout.n_labels < 3)
+        return fail(err, CLV_ERR_USAGE, "--%s: of two labels, which are in nearly all images, neither costs", option);
+    FAIL_IF(!training->n_examples, CLV_ERR_USAGE, "--%s: no image has a mask to learn from which labels it has",
+            option);
+    return CLV_OK;
+}
+
+enum clv_status stages_price(struct clv_model *model, const double *presence, double label_costs,
+                             const struct clv_training *training, const double *w, struct clv_error *err)
+{
+    double size;
+    if (!presence)
+        return CLV_OK;
+    MUST(score_size(&size, training, NULL, w, err));
+    return label_costs_attach(model, presence, size * label_costs, err);
 }

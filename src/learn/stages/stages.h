@@ -73,11 +73,6 @@ enum clv_status stages_learn(struct stages_learned *learned, struct clv_dataset 
                              const struct clv_learner *learner, const struct clv_training *training,
                              const struct stages_wanted *wanted, struct clv_error *err) CLV_CHECK;
 
-/* Returns the mean absolute unary score of a training's examples and weak examples under w, as a unit for scores that
- * are added to them; 1 if all are 0. */
-enum clv_status stages_score_size(double *size, const struct clv_training *training, const double *w,
-                                  struct clv_error *err) CLV_CHECK;
-
 /* CLV_ERR_USAGE if labels cannot be given costs, naming the option: of two labels, or without a mask. */
 enum clv_status stages_check_costs(const struct clv_training *training, const char *option,
                                    struct clv_error *err) CLV_CHECK;

@@ -1,5 +1,7 @@
 /* Makes pseudo-labels of weak examples: a teacher learns from the masks, or in rounds from its own pseudo-labels, and
- * labels the others, with the shares that their boxes suggest. Start at pseudo_labels_make. */
+ * labels the others, with the shares that their boxes suggest. The first functions build the datasets in which weak
+ * examples carry pseudo-labels: for the teacher, with privileged features, or for a learner that takes masks alone.
+ * Start at pseudo_labels_make. */
 #include "learn/weak/weak.h"
 
 #include <math.h>
@@ -9,18 +11,149 @@
 #include "cluster/comm_for.h"
 #include "feature/dataset/dataset.h"
 
-/* For teachers without masks: how often they are taught, the share of foreground among the pixels that boxes do not
- * rule out, and the share of the learner's passes. */
+/* Chosen by the errors of pseudo-labels: five teachers each learned from 14 random masks of the horses and labelled the
+ * other images. */
+enum { BOX_CUT_BINS = 7 };
+static const float BOX_CUT_WEIGHT = 2; /* against the other features of a node, whose blocks are about 1 each */
+
+/* Writes the features of a node's result of box segmentation: its value, divided between the two nearest of
+ * BOX_CUT_BINS, from `first` on. Returns the number of entries. */
+static size_t put_box_cut(int32_t *index, float *value, int32_t first, float foreground)
+{
+    float at = foreground * (BOX_CUT_BINS - 1), low = fminf(floorf(at), BOX_CUT_BINS - 2);
+    for (int32_t k = 0; k < 2; k++) {
+        index[k] = first + (int32_t)low + k;
+        value[k] = BOX_CUT_WEIGHT * (k ? at - low : 1 - (at - low));
+    }
+    return 2;
+}
+
+/* Appends the frame's features to the problem's own and, if `with_box_cut`, those of box segmentation. The new rows are
+ * the item's. */
+static enum clv_status widen(struct dataset_item *item, const struct clv_problem *frame, bool with_box_cut,
+                             struct clv_error *err)
+{
+    struct clv_problem *problem = &item->problem;
+    size_t n = (size_t)problem->n_nodes, at = 0;
+    size_t size = (size_t)(problem->row[n] - problem->row[0] + frame->row[n] - frame->row[0]);
+    int32_t first_bin = problem->n_features + frame->n_features;
+    item->row = array_alloc(n + 1, sizeof *item->row);
+    item->index = array_alloc(size + 2 * n, sizeof *item->index);
+    item->value = array_alloc(size + 2 * n, sizeof *item->value);
+    NEED(item->row && item->index && item->value);
+    for (size_t i = 0; i < n; i++) {
+        item->row[i] = (int64_t)at;
+        for (int64_t k = problem->row[i]; k < problem->row[i + 1]; k++, at++) {
+            item->index[at] = problem->index[k];
+            item->value[at] = problem->value[k];
+        }
+        for (int64_t k = frame->row[i]; k < frame->row[i + 1]; k++, at++) {
+            item->index[at] = problem->n_features + frame->index[k];
+            item->value[at] = frame->value[k];
+        }
+        if (with_box_cut && frame->theta)
+            at += put_box_cut(item->index + at, item->value + at, first_bin, frame->theta[2 * i + 1]);
+    }
+    item->row[n] = (int64_t)at;
+    problem->n_features = first_bin + (with_box_cut ? BOX_CUT_BINS : 0);
+    problem->row = item->row;
+    problem->index = item->index;
+    problem->value = item->value;
+    return CLV_OK;
+}
+
+enum clv_status pseudo_labelled_example(struct dataset_item *item, const struct clv_training *training, size_t number,
+                                        bool framed, struct clv_error *err)
+{
+    *item = (struct dataset_item){.problem = clv_dataset_problem(training->dataset, number)};
+    if (!framed || !training->frames)
+        return CLV_OK;
+    struct clv_problem frame = clv_dataset_problem(training->frames, number);
+    /* Without masks pseudo-labels start from box segmentation, which would only confirm itself. */
+    return widen(item, &frame, training->n_examples > 0, err);
+}
+
+struct partial_options pseudo_labelled_options(const struct clv_learner *learner, const struct clv_training *training)
+{
+    return (struct partial_options){
+        .weighted = true,
+        .is_published = learner_is_published(learner, training),
+        .n_samples = (uint32_t)learner_value(learner, training, CLV_ROLE_DRAWS, 1),
+        .sharpness = learner_value(learner, training, CLV_ROLE_SHARPNESS, 1),
+    };
+}
+
+/* Sets the labels and weights of an item from its pseudo-labels. */
+static enum clv_status label_item(struct dataset_item *item, const double *q, const struct clv_weight_layout *layout,
+                                  const struct partial_options *options, struct clv_error *err)
+{
+    size_t n = (size_t)item->problem.n_nodes;
+    item->label = array_alloc(n, sizeof *item->label);
+    item->theta = array_alloc(n * (size_t)layout->n_labels, sizeof *item->theta);
+    NEED(item->label && item->theta);
+    item->problem.label = item->label;
+    item->problem.theta = item->theta;
+    return partial_weigh((struct partial_labels){item->theta, item->label}, q, &item->problem, layout, options, err);
+}
+
+/* The examples with masks, then the weak ones by q[n_weak][n_nodes][n_labels] (NULL: without them). Borrows from the
+ * training's dataset. */
+static enum clv_status pseudo_labelled_dataset(struct clv_dataset **dataset, double *const *q, bool framed,
+                                               const struct clv_learner *learner, const struct clv_training *training,
+                                               struct clv_error *err)
+{
+    struct partial_options options = pseudo_labelled_options(learner, training);
+    OWNED(dataset_drop) struct clv_dataset *result = NULL;
+    size_t n_weak = q ? training->n_weak : 0;
+    MUST(clv_dataset_new(&result, training->layout.n_labels, err));
+    for (size_t i = 0; i < training->n_examples + n_weak; i++) {
+        bool is_weak = i >= training->n_examples;
+        size_t weak = i - training->n_examples;
+        size_t number = (size_t)(is_weak ? training->weak[weak] : training->examples[i]);
+        OWNED(dataset_item_release) struct dataset_item item = {0};
+        MUST(pseudo_labelled_example(&item, training, number, framed, err));
+        if (is_weak)
+            MUST(label_item(&item, q[weak], &training->layout, &options, err));
+        NEED(item.name = string_copy(clv_dataset_name(training->dataset, number)));
+        MUST(dataset_append(result, &item, err));
+        item = (struct dataset_item){0}; /* the dataset owns it now */
+    }
+    *dataset = TAKE(result);
+    return CLV_OK;
+}
+
+static enum clv_status pseudo_labelled_train(struct clv_training_result *result, const struct clv_dataset *dataset,
+                                             const struct clv_learner *learner, const struct clv_training *training,
+                                             struct clv_error *err)
+{
+    struct clv_training changed = *training;
+    size_t n = clv_dataset_size(dataset);
+    OWNED_ARRAY int32_t *examples = array_alloc(n, sizeof *examples);
+    NEED(examples);
+    for (size_t i = 0; i < n; i++)
+        examples[i] = (int32_t)i;
+    changed.dataset = dataset;
+    changed.examples = examples;
+    changed.n_examples = n;
+    changed.n_weak = 0;
+    changed.layout.n_features = clv_dataset_problem(dataset, 0).n_features;
+    if (changed.layout.n_features != training->layout.n_features) /* a teacher with privileged features */
+        changed.init = NULL;
+    return learner->train(result, &changed, err);
+}
+
+/* For teachers without masks: the number of rounds, the share of foreground among the pixels that boxes do not exclude,
+ * and the fraction of the learner's passes. */
 enum { ROUNDS_WITHOUT_MASKS = 6 };
 static const double FILL = 0.4, SHARE_OF_PASSES = 0.1;
 
-/* For teachers with masks: the weight of an image's own share of foreground against the mean of all; chosen as in
- * pseudo_labelled.c. */
+/* For teachers with masks: the weight of an image's own share of foreground against the mean of all; chosen in the same
+ * way as BOX_CUT_BINS. */
 static const double OWN_SHARE_TRUST = 0.5;
 
 #define MOST_SHIFT 100 /* of unaries */
 
-/* Each example's draws are its own, and not those of any step. */
+/* Each example has its own samples, which differ from those of any step. */
 #define TEACHER_SEED(seed, round, index)                                                                               \
     ((seed) ^ (0x7465616368ULL + ((uint64_t)(round) << 58) + ((uint64_t)(index) << 32)))
 
@@ -58,7 +191,7 @@ struct label_state {
     const double *w;
     double *share; /* [n_weak] of foreground, see choose_shares */
     int round;
-    bool framed; /* the teacher sees frames */
+    bool framed; /* the teacher has the features of frames */
 };
 
 static const int32_t *given_of(const struct clv_training *training, size_t weak)
@@ -73,7 +206,8 @@ static void set_certain(double *q, const int32_t *label, size_t n_nodes, size_t 
         q[i * n_labels + (size_t)label[i]] = 1;
 }
 
-/* The share of foreground in the area without fixed labels, by the unaries alone with `shift` added; 0 without any. */
+/* Returns the share of foreground in the area without fixed labels, by the unaries alone with `shift` added; 0 without
+ * such an area. */
 static double foreground_share(const struct clv_field *field, const struct clv_problem *problem, const int32_t *given,
                                double shift)
 {
@@ -99,7 +233,7 @@ static void balance(struct clv_field *field, const struct clv_problem *problem, 
             field->unary[i] += low;
 }
 
-/* Opens a weak example and loads its field as the teacher sees it. */
+/* Opens a weak example and loads its field under the teacher. */
 static enum clv_status load_weak(struct dataset_item *item, struct decoder *decoder, const struct label_state *self,
                                  size_t k, struct clv_error *err)
 {
@@ -111,7 +245,7 @@ static enum clv_status load_weak(struct dataset_item *item, struct decoder *deco
     return partial_load(decoder, &example, err);
 }
 
-/* Whether background is all that is given of a weak example, but not all that there is: it has boxes. */
+/* Whether a weak example has boxes: the given labels are all background, and not all nodes are given. */
 static bool is_boxed(const struct clv_training *training, size_t k)
 {
     const int32_t *given = given_of(training, k);
@@ -124,7 +258,7 @@ static bool is_boxed(const struct clv_training *training, size_t k)
     return n_open > 0;
 }
 
-/* share[k] as the teacher finds it, if the example has boxes. */
+/* Computes share[k] by the teacher, if the example has boxes. */
 static enum clv_status find_share(void *context, size_t k, int thread, struct clv_error *err)
 {
     struct label_state *self = context;
@@ -144,10 +278,10 @@ static bool share_results(struct comm_piece *piece, void *context, size_t k, siz
     return part == 0;
 }
 
-/* share[n_weak]: the shares of foreground that pseudo-labels are to have; NaN: as they come. Boxes are filled by FILL
- * as long as no mask says otherwise. With masks, the share that a teacher finds in one box errs as much as the mean of
- * all does, both ways: it takes the background for foreground, or part of the foreground for background. Halfway
- * between is nearer to the truth than either. */
+/* Chooses share[n_weak], the shares of foreground that pseudo-labels are to have, or NaN to leave them. Without
+ * masks FILL of each box is foreground. With masks, the share that a teacher finds in one box and the mean over all
+ * boxes have errors of about the same size, in both directions. The value halfway between is nearer to the truth
+ * than either. */
 static enum clv_status choose_shares(struct label_state *self, struct clv_error *err)
 {
     const struct clv_training *training = self->training;
@@ -206,7 +340,7 @@ static enum clv_status teach(struct label_state *self, bool from_pseudo_labels, 
     quiet.checkpoints = NULL;
     quiet.validation = NULL;
     int passes = learner_role(self->learner, CLV_ROLE_PASSES);
-    if (!training->n_examples && passes >= 0) /* a teacher that is taught again soon need not be finished */
+    if (!training->n_examples && passes >= 0) /* a teacher that is trained again in the next round need not converge */
         quiet.parameters[passes] = ceil(quiet.parameters[passes] * SHARE_OF_PASSES);
     OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
     OWNED(clv_training_result_release) struct clv_training_result result = {0};
@@ -221,8 +355,8 @@ static enum clv_status teach(struct label_state *self, bool from_pseudo_labels, 
     return comm_for(training->n_weak, training->n_threads, label_example, label_results, self, err);
 }
 
-/* Starts from the image and its boxes alone: the probabilities of box segmentation; without them, foreground wherever
- * it may be. */
+/* Starts from the image and its boxes alone: from the probabilities of box segmentation, or without them from
+ * foreground wherever the boxes allow it. */
 static void start_from_boxes(struct clv_pseudo_labels *self, const struct clv_training *training)
 {
     for (size_t k = 0; k < self->n; k++) {
@@ -282,7 +416,7 @@ enum clv_status pseudo_labels_make(struct clv_pseudo_labels *self, const struct 
         start_from_boxes(&result, training);
         int n_rounds = has_marginals(learner) ? ROUNDS_WITHOUT_MASKS : 0;
         for (; labelling.round < n_rounds; labelling.round++) {
-            labelling.framed = labelling.round > 0; /* frames would take the first ones, filled boxes, for foreground */
+            labelling.framed = labelling.round > 0; /* round 0 has filled boxes, which frames would copy */
             MUST(teach(&labelling, true, err));
         }
     }

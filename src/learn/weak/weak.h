@@ -1,14 +1,14 @@
 /* Learning from images without masks. A teacher, which is the learner itself trained on the masks, labels weak examples
  * before the learner uses them.
  *
- * Read this first: clv_train calls pseudo_labels_make before it calls the learner. pseudo_labelled.c builds the dataset
- * that the teacher is trained on. partial.c labels one image by what is given of it; learners with CLV_ROLE_KAPPA
- * (pmap) call that themselves.
+ * Read this first: clv_train calls pseudo_labels_make before it calls the learner. pseudo_labels.c also builds the
+ * dataset that the teacher is trained on. partial.c labels one image by what is given of it; learners with
+ * CLV_ROLE_KAPPA (pmap) call that themselves.
  *
- * The teacher has features that the learner lacks: with frames (struct clv_training) the position of a node in its box
- * and, if there are masks, the prediction of box segmentation. So a few masks teach it that objects fill the middle of
- * their boxes, stand on their lower sides and leave their corners free, and it makes other errors than the learner. A
- * teacher with masks moves the share of foreground in each box halfway to its mean over all boxes. */
+ * The teacher has features that the learner lacks: with frames (struct clv_training) the position of a node in its
+ * box and, if there are masks, the prediction of box segmentation. So a few masks teach it that objects fill the
+ * middle of their boxes, stand on their lower sides and leave their corners free, and it makes other errors than the
+ * learner. A teacher with masks moves the share of foreground in each box halfway to its mean over all boxes. */
 #ifndef LEARN_WEAK_WEAK_H
 #define LEARN_WEAK_WEAK_H
 
@@ -81,16 +81,6 @@ enum clv_status pseudo_labelled_example(struct dataset_item *item, const struct 
 
 /* How pseudo-labels become labels and weights. */
 struct partial_options pseudo_labelled_options(const struct clv_learner *learner, const struct clv_training *training);
-
-/* The examples with masks, then the weak ones by q[n_weak][n_nodes][n_labels] (NULL: without them). Borrows from the
- * training's dataset. */
-enum clv_status pseudo_labelled_dataset(struct clv_dataset **dataset, double *const *q, bool framed,
-                                        const struct clv_learner *learner, const struct clv_training *training,
-                                        struct clv_error *err) CLV_CHECK;
-
-enum clv_status pseudo_labelled_train(struct clv_training_result *result, const struct clv_dataset *dataset,
-                                      const struct clv_learner *learner, const struct clv_training *training,
-                                      struct clv_error *err) CLV_CHECK;
 
 /* Probabilities of each weak example's labels before training begins. */
 struct clv_pseudo_labels {

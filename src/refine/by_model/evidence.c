@@ -1,5 +1,5 @@
-/* Evidence for each label at the pixels of an image: votes of the nodes, and what network maps say beyond the mean
- * of the node. Start at evidence_init; evidence_refine weighs both and refines the labels. */
+/* Computes evidence for each label at the pixels of an image: votes of the nodes, and the deviations of network maps
+ * from their means over the nodes. Start at evidence_init; evidence_refine weighs both and refines the labels. */
 #include "refine/by_model/by_model.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "data/maps/maps.h"
 #include "feature/blocks/blocks.h"
 
-#define LEAST_VOTE 1e-6F /* of a pixel's own label, which must have one */
+#define LEAST_VOTE 1e-6F /* the least vote for a pixel's present label */
 
 void evidence_release(struct evidence *self)
 {
@@ -17,7 +17,7 @@ void evidence_release(struct evidence *self)
     *self = (struct evidence){0};
 }
 
-/* planes[2][n]: how probable each of two labels is. */
+/* planes[2][n] = the probabilities of two labels by a map. */
 static enum clv_status say_two(float *planes, const struct map_grid *grid, const struct map_reader *map, int32_t index,
                                const struct clv_model *model, size_t n, struct clv_error *err)
 {
@@ -31,7 +31,7 @@ static enum clv_status say_two(float *planes, const struct map_grid *grid, const
     return CLV_OK;
 }
 
-/* planes[n_labels][n] of scores become probabilities. */
+/* Turns the scores planes[n_labels][n] into probabilities. */
 static void make_probable(float *planes, size_t n_labels, bool is_probability, size_t n)
 {
     for (size_t p = 0; p < n; p++) {
@@ -48,7 +48,7 @@ static void make_probable(float *planes, size_t n_labels, bool is_probability, s
     }
 }
 
-/* planes[n_labels][n]: how probable each label is; nothing where a map does not distinguish labels. */
+/* planes[n_labels][n] = the probability of each label by a map; 0 throughout if the map does not distinguish labels. */
 static enum clv_status say_labels(float *planes, const struct map_grid *grid, const struct map_reader *map,
                                   int32_t index, const struct clv_model *model, size_t n, struct clv_error *err)
 {
@@ -75,7 +75,7 @@ static enum clv_status say_labels(float *planes, const struct map_grid *grid, co
     return CLV_OK;
 }
 
-/* Takes the mean over its node from each pixel of a plane. sums[n_nodes][2] is scratch. */
+/* Subtracts from each pixel of a plane the mean over its node. sums[n_nodes][2] is scratch. */
 static void leave_beyond_nodes(float *plane, double (*sums)[2], const struct clv_example *example,
                                const int32_t *columns)
 {
@@ -109,7 +109,7 @@ static enum clv_status read_map(float *plane, const struct evidence *self, const
                                : say_labels(plane, &grid, map, m, model, self->n, err);
 }
 
-/* The label of most of pixel p in planes[n_labels][n]; of equal ones the first. */
+/* The label with the largest value at pixel p in planes[n_labels][n], the first at ties. */
 static size_t likeliest(const float *planes, size_t n_labels, size_t n, size_t p)
 {
     size_t best = 0;
@@ -118,7 +118,7 @@ static size_t likeliest(const float *planes, size_t n_labels, size_t n, size_t p
     return best;
 }
 
-/* Labels that most of a map is for at some pixel are open as well. */
+/* Opens the labels for which the map has the largest value at some pixel. */
 static void open_labels(struct evidence *self, const float *plane)
 {
     for (size_t p = 0; p < self->n; p++) {
@@ -147,7 +147,7 @@ static enum clv_status read_maps(struct evidence *self, const struct clv_example
     return CLV_OK;
 }
 
-/* labels[n] of planes[n_labels][n]. */
+/* labels[n] = the label with the largest value at each pixel of planes[n_labels][n]. */
 static void take_likeliest(uint8_t *labels, const float *planes, size_t n_labels, size_t n)
 {
     for (size_t p = 0; p < n; p++)
@@ -189,7 +189,7 @@ enum clv_status evidence_of_net(struct evidence *self, uint8_t *labels, const st
     return CLV_OK;
 }
 
-/* The votes with the maps': NULL when out of memory. */
+/* Returns the votes of nodes and maps, weighed; NULL without memory. */
 static float *weigh(const struct evidence *self, const uint8_t *labels, const struct refinement *refining)
 {
     float *sum = array_copy(self->nodes, self->plane, sizeof *sum);
@@ -215,7 +215,7 @@ enum clv_status evidence_refine(uint8_t *labels, const struct evidence *self, co
     OWNED_ARRAY float *sum = weigh(self, labels, refining);
     NEED(sum);
     if (options->prior > 0 && options->coupling <= 0 && options->nearby <= 0 && options->overall <= 0)
-        take_likeliest(labels, sum, (size_t)self->n_labels, self->n); /* as a cut would, sooner */
+        take_likeliest(labels, sum, (size_t)self->n_labels, self->n); /* as a cut without couplings, but faster */
     else
         MUST(clv_refine_labels(labels, image, sum, self->n_labels, options, err));
     return CLV_OK;

@@ -25,7 +25,7 @@ enum clv_status map_margin(struct clv_map *margin, const struct map_reader *map,
     NEED(sum);
     for (int32_t c = 0; c < ready.n_channels; c++) {
         bool is_features = recipe_map->kind == CLV_MAP_FEATURES;
-        double of_two = ready.n_channels == 2 ? c - 0.5 : 1; /* half the log-odds of label 1, minus those of label 0 */
+        double of_two = ready.n_channels == 2 ? c - 0.5 : 1; /* half the difference of the log-odds of labels 1 and 0 */
         double weight = is_features ? map_margin_weight(model, index, 0, c) : of_two;
         MUST(map_ready_channel(&channel, &ready, c, err));
         for (size_t p = 0; p < ready.n; p++)

@@ -1,5 +1,6 @@
-/* Inputs and outputs of a model's pixel network: filter responses, then the terms of pixel_terms.c where a cut
- * finds the labels, or the marginals of the nodes where labels vote. Start at pixel_look_init and pixel_look_vote. */
+/* Computes inputs and outputs of a model's pixel network. Inputs are filter responses, then the terms of pixel_terms.c
+ * if a cut finds the labels, or the marginals of the nodes if labels vote. Start at pixel_look_init and
+ * pixel_look_vote. */
 #include "refine/by_model/by_model.h"
 
 #include <string.h>
@@ -8,11 +9,11 @@
 #include "model/model.h"
 #include "pixel_net/pixel_net.h"
 
-#define STEEPNESS 1.5 /* from a node's prior to the log-odds of the context's probability */
+#define STEEPNESS 1.5 /* factor from a node's prior to the log-odds of the context's probability */
 #define LEAST     1e-4
 
-/* Around a pixel, in working pixels; the first: the pixel itself. Two or three wider ones in place of the second were
- * no better on held-out sections of a stack (tools/reproduce/README.md). */
+/* Deviations of the smoothing around a pixel, in working pixels; the first is the pixel itself. Two or three larger
+ * ones in place of the second were no better on held-out sections of a stack (tools/reproduce/README.md). */
 static const double scales[] = {0, 6};
 enum { SCALES = sizeof scales / sizeof *scales };
 
@@ -69,7 +70,7 @@ static enum clv_status look_at_terms(struct pixel_look *self, struct segmented *
     return add_context(self, err);
 }
 
-/* The marginals of labels that vote, at each scale. */
+/* Computes the marginals of labels that vote, at each scale. */
 static enum clv_status look_at_marginals(struct pixel_look *self, const struct segmented *view, struct clv_error *err)
 {
     const struct clv_superpixels *nodes = &view->example->superpixels;
@@ -87,7 +88,7 @@ static enum clv_status look_at_marginals(struct pixel_look *self, const struct s
 enum clv_status pixel_look_init(struct pixel_look *self, const struct segmented *segmented, struct clv_error *err)
 {
     const struct clv_superpixels *nodes = &segmented->example->superpixels;
-    struct clv_example small = *segmented->example; /* a view, as of an image of the working size */
+    struct clv_example small = *segmented->example; /* a view, as if the image had the working size */
     OWNED(clv_image_release) struct clv_image working = {0};
     struct segmented view = *segmented;
     small.width = nodes->width;
@@ -116,7 +117,7 @@ void pixel_look_at(float *x, size_t stride, const struct pixel_look *self, size_
         memcpy(own + k * stride, self->own + k * self->n + pixel, n * sizeof *x);
 }
 
-/* probability[n_classes][n] at the working size. */
+/* Computes probability[n_classes][n] at the working size. */
 static void say_all(float *probability, const struct pixel_look *look, const struct pixel_net *net)
 {
     enum { AT_ONCE = PIXEL_NET_AT_ONCE };
@@ -130,8 +131,8 @@ static void say_all(float *probability, const struct pixel_look *look, const str
     }
 }
 
-/* *probability[n_classes][n] of a new look at the image, and the grid from there to its pixels: both to be released
- * whatever the status. */
+/* Computes *probability[n_classes][n] of the image, and the grid from there to its pixels. Release both also after a
+ * failure. */
 static enum clv_status look_and_say(float **probability, struct map_grid *grid, const struct segmented *segmented,
                                     struct clv_error *err)
 {
@@ -171,7 +172,8 @@ enum clv_status pixel_look_vote(float *votes, const struct segmented *segmented,
     return vote(votes, &view, err);
 }
 
-/* plane[height][width]: log-odds by segmented->net, of an image larger than the working size between its pixels. */
+/* Fills plane[height][width] with the log-odds by segmented->net, interpolated if the image is larger than the working
+ * size. */
 static enum clv_status fill_plane(float *plane, const struct segmented *segmented, struct clv_error *err)
 {
     const struct clv_superpixels *nodes = &segmented->example->superpixels;

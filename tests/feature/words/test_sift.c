@@ -170,51 +170,70 @@ TESTS(every_cell_of_any_image_has_a_descriptor, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT
         }
 }
 
+/* A textured image, prepared for an implementation, and all its descriptors. */
+struct described {
+    struct clv_recipe recipe;
+    uint8_t *rgb;
+    struct sift_image image;
+    struct sift_grid grid;
+};
+
+static void described_release(struct described *self)
+{
+    sift_grid_release(&self->grid);
+    sift_image_release(&self->image);
+    free(self->rgb);
+}
+
+/* Sides of an image and the settings that describe it. */
+struct sizes {
+    int32_t width, height, bin_px, step_px;
+};
+
+static void describe_texture(struct described *self, int32_t sift, const struct sizes *sizes)
+{
+    self->recipe = recipe_of(sizes->bin_px, sizes->step_px);
+    self->recipe.sift = sift;
+    self->rgb = textured(sizes->width, sizes->height);
+    must(sift_image_init(&self->image, self->rgb, sizes->width, sizes->height, &self->recipe, err));
+    must(sift_image_describe(&self->grid, &self->image, sizes->bin_px, sizes->step_px, err));
+}
+
 TESTS(single_cells_have_the_descriptors_of_the_grid, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT + 1)
 {
-    static const struct {
-        int32_t width, height, bin_px, step_px;
-    } images[] = {{1, 1, 2, 3}, {37, 23, 4, 3}, {61, 40, 16, 5}, {50, 33, 3, 1}};
+    static const struct sizes images[] = {{1, 1, 2, 3}, {37, 23, 4, 3}, {61, 40, 16, 5}, {50, 33, 3, 1}};
     for (size_t s = 0; s < sizeof images / sizeof *images; s++) {
-        struct clv_recipe recipe = recipe_of(images[s].bin_px, images[s].step_px);
-        recipe.sift = _i;
-        OWNED_ARRAY uint8_t *rgb = textured(images[s].width, images[s].height);
-        OWNED(sift_image_release) struct sift_image image = {0};
-        OWNED(sift_grid_release) struct sift_grid grid = {0};
-        must(sift_image_init(&image, rgb, images[s].width, images[s].height, &recipe, err));
-        must(sift_image_describe(&grid, &image, images[s].bin_px, images[s].step_px, err));
-        uint32_t n = (uint32_t)(grid.n_columns * grid.n_rows);
-        ck_assert_int_eq(sift_image_n_cells(&image, images[s].step_px), n);
+        OWNED(described_release) struct described texture = {0};
+        describe_texture(&texture, _i, &images[s]);
+        const struct sift_image *image = &texture.image;
+        const struct sift_grid *grid = &texture.grid;
+        uint32_t n = (uint32_t)(grid->n_columns * grid->n_rows);
+        ck_assert_int_eq(sift_image_n_cells(image, images[s].step_px), n);
         OWNED_ARRAY uint32_t *cells = malloc(n * sizeof *cells);
         OWNED_ARRAY uint8_t *values = malloc((size_t)n * SIZE);
         for (uint32_t k = 0; k < n; k++)
             cells[k] = n - 1 - k;
-        must(sift_image_sample(values, &image, images[s].bin_px, images[s].step_px, cells, n, err));
+        must(sift_image_sample(values, image, images[s].bin_px, images[s].step_px, cells, n, err));
         for (uint32_t k = 0; k < n; k++)
-            ck_assert_mem_eq(values + (size_t)k * SIZE, grid.values + (size_t)cells[k] * SIZE, SIZE);
+            ck_assert_mem_eq(values + (size_t)k * SIZE, grid->values + (size_t)cells[k] * SIZE, SIZE);
     }
 }
 
 TESTS(strips_follow_each_other_through_the_grid, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT + 1)
 {
-    static const struct {
-        int32_t width, height, bin_px, step_px;
-    } images[] = {{1, 1, 2, 3}, {37, 23, 4, 3}, {SIFT_STRIP_CELLS + 1, 3, 2, 1}, {400, 301, 8, 2}};
+    static const struct sizes images[] = {
+        {1, 1, 2, 3}, {37, 23, 4, 3}, {SIFT_STRIP_CELLS + 1, 3, 2, 1}, {400, 301, 8, 2}};
     for (size_t s = 0; s < sizeof images / sizeof *images; s++) {
-        struct clv_recipe recipe = recipe_of(images[s].bin_px, images[s].step_px);
-        recipe.sift = _i;
-        OWNED_ARRAY uint8_t *rgb = textured(images[s].width, images[s].height);
-        OWNED(sift_image_release) struct sift_image image = {0};
-        OWNED(sift_grid_release) struct sift_grid grid = {0};
+        OWNED(described_release) struct described texture = {0};
         OWNED(sift_strips_release) struct sift_strips strips = {0};
-        must(sift_image_init(&image, rgb, images[s].width, images[s].height, &recipe, err));
-        must(sift_image_describe(&grid, &image, images[s].bin_px, images[s].step_px, err));
-        must(sift_strips_init(&strips, &image, images[s].bin_px, images[s].step_px, err));
-        size_t at = 0, n_cells = (size_t)grid.n_columns * (size_t)grid.n_rows;
+        describe_texture(&texture, _i, &images[s]);
+        const struct sift_grid *grid = &texture.grid;
+        must(sift_strips_init(&strips, &texture.image, images[s].bin_px, images[s].step_px, err));
+        size_t at = 0, n_cells = (size_t)grid->n_columns * (size_t)grid->n_rows;
         for (size_t n = 0; sift_strips_next(&strips, &n); at += n) {
             ck_assert_uint_le(at + n, n_cells);
-            ck_assert_uint_eq(n % (size_t)grid.n_columns, 0);
-            ck_assert_mem_eq(strips.values, grid.values + at * SIZE, n * SIZE);
+            ck_assert_uint_eq(n % (size_t)grid->n_columns, 0);
+            ck_assert_mem_eq(strips.values, grid->values + at * SIZE, n * SIZE);
         }
         ck_assert_uint_eq(at, n_cells);
     }
