@@ -17,6 +17,11 @@ static inline int32_t square_distance(const uint8_t *a, const uint8_t *b)
     return red * red + green * green + blue * blue;
 }
 
+static int32_t least(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Returns the mean over neighbours side by side and one above the other, at least 1. */
 static double mean_contrast(const struct clv_image *image)
 {
@@ -66,6 +71,24 @@ enum clv_status pixel_couplings_init(struct pixel_couplings *self, const struct 
     result.slanting = (float)(strength / sqrt(2));
     *self = result;
     return CLV_OK;
+}
+
+float pixel_couplings_largest(const struct pixel_couplings *self)
+{
+    const struct clv_image *image = self->image;
+    size_t width = (size_t)image->width, height = (size_t)image->height;
+    int32_t straight = INT32_MAX, slanting = INT32_MAX;
+    for (size_t y = 0; y < height && straight; y++)
+        for (size_t x = 0; x < width && straight; x++) {
+            const uint8_t *here = image->pixels + 3 * (y * width + x), *below = here + 3 * width;
+            bool has_right = x + 1 < width, has_below = y + 1 < height;
+            straight = has_right ? least(straight, square_distance(here, here + 3)) : straight;
+            straight = has_below ? least(straight, square_distance(here, below)) : straight;
+            slanting = has_below && has_right ? least(slanting, square_distance(here, below + 3)) : slanting;
+            slanting = has_below && x > 0 ? least(slanting, square_distance(here, below - 3)) : slanting;
+        }
+    float most = straight < INT32_MAX ? self->straight * self->weight[least(straight, self->last)] : 0;
+    return slanting < INT32_MAX ? fmaxf(most, self->slanting * self->weight[least(slanting, self->last)]) : most;
 }
 
 void pixel_couplings_row(float *const coupling[4], const struct pixel_couplings *self, int32_t x, int32_t y, int32_t n)
