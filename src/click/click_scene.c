@@ -90,9 +90,10 @@ static void fill_kernels(struct click_scene *scene)
             float colour = click_colour_distance(a, b, LIGHTNESS), dx = a->x - b->x, dy = a->y - b->y;
             float rough = a->roughness - b->roughness;
             float place = place_scale * (dx * dx + dy * dy) + ROUGHNESS * rough * rough;
-            scene->near_kernel[i * n + j] = scene->near_kernel[j * n + i] = portable_expf(-near_scale * colour - place);
+            scene->near_kernel[i * n + j] = scene->near_kernel[j * n + i] =
+                region_kernel_weight(portable_expf(-near_scale * colour - place));
             scene->wide_kernel[i * n + j] = scene->wide_kernel[j * n + i] =
-                portable_expf(-wide_scale * colour - ROUGHNESS * rough * rough);
+                region_kernel_weight(portable_expf(-wide_scale * colour - ROUGHNESS * rough * rough));
         }
     }
 }
