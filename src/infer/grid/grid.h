@@ -53,7 +53,7 @@ enum clv_status grid_exact_map(uint8_t *labels, const struct grid_rows *grid, st
 /* grid/: minimum cuts of pixel grids; read grid.c first. A cut in the making: what grid.c fills, grid_levels.c starts
  * with flow from coarser grids, grid_ibfs.c solves. Neighbours are offsets, so nothing is built: the arc opposite to
  * arc k of pixel p is arc k ^ 1 of its neighbour. A frame of pixels without capacity saves looking for borders; pixels
- * that are away are like it. Their records stay as they were allocated, zeros that take no memory by the page. */
+ * that are away are like it, and only those beside the others are ever looked at. */
 
 /* State that follows a pixel's residual capacities. */
 struct grid_state {
@@ -103,7 +103,7 @@ INLINE int32_t place_of(const struct grid_cut *cut, int32_t x, int32_t y)
     return (y + 1) * cut->stride + x + 1;
 }
 
-/* Runs of pixels that are not GRID_AWAY in labels[height][width]. Records are zeroed. */
+/* Runs of pixels that are not GRID_AWAY in labels[height][width]. Records that are looked at are zeroed. */
 enum clv_status grid_cut_init(struct grid_cut *cut, int32_t width, int32_t height, int32_t n_arcs,
                               const uint8_t *labels, struct clv_error *err) CLV_CHECK;
 

@@ -1,11 +1,12 @@
 /* Memory of a grid cut: one record per pixel, with a frame of pixels without capacity around the grid, and the runs of
- * pixels in each row. */
+ * pixels in each row. Start at grid_cut_init. */
 #include "infer/grid/grid.h"
 
 #include <string.h>
 
 #include "base/base.h"
 
+/* All but the runs, which are found next, and the records. */
 static enum clv_status init(struct grid_cut *cut, int32_t width, int32_t height, int32_t n_arcs, size_t n_runs,
                             struct clv_error *err)
 {
@@ -16,11 +17,45 @@ static enum clv_status init(struct grid_cut *cut, int32_t width, int32_t height,
                              .stride = s,
                              .n_pixels = s * (height + 2),
                              .offset = {1, -1, s, -s, s + 1, -s - 1, s - 1, 1 - s}};
-    size_t size = ((size_t)n_arcs + GRID_STATE_WORDS) * sizeof *cut->records;
     cut->runs = array_alloc(n_runs + 1, sizeof *cut->runs);
     cut->row_runs = array_zalloc((size_t)height + 1, sizeof *cut->row_runs);
-    cut->records = array_zalloc_aligned((size_t)cut->n_pixels, size);
-    return cut->records && cut->runs && cut->row_runs ? CLV_OK : fail_memory(err);
+    NEED(cut->runs && cut->row_runs);
+    return CLV_OK;
+}
+
+/* Zeroes the records of row y from before to behind each run of another row. */
+static void clear(const struct grid_cut *cut, int32_t y, int32_t of_row)
+{
+    size_t size = ((size_t)cut->n_arcs + GRID_STATE_WORDS) * sizeof *cut->records;
+    for (int32_t r = cut->row_runs[of_row]; r < cut->row_runs[of_row + 1]; r++) {
+        struct grid_run run = cut->runs[r];
+        memset(arcs_of(cut, place_of(cut, run.first - 1, y), cut->n_arcs), 0, (size_t)(run.end - run.first + 2) * size);
+    }
+}
+
+static bool are_alike(const struct grid_cut *cut, int32_t y, int32_t other)
+{
+    int32_t first = cut->row_runs[y], n = cut->row_runs[y + 1] - first, of_other = cut->row_runs[other];
+    return n == cut->row_runs[other + 1] - of_other &&
+           memcmp(cut->runs + first, cut->runs + of_other, (size_t)n * sizeof *cut->runs) == 0;
+}
+
+/* Allocates the records. Where pixels are away, only those of runs and of pixels beside them are zeroed, for no others
+ * are looked at. */
+static enum clv_status allocate(struct grid_cut *cut, struct clv_error *err)
+{
+    size_t size = ((size_t)cut->n_arcs + GRID_STATE_WORDS) * sizeof *cut->records;
+    cut->records =
+        cut->has_away ? array_alloc((size_t)cut->n_pixels, size) : array_zalloc_aligned((size_t)cut->n_pixels, size);
+    NEED(cut->records);
+    for (int32_t y = 0; y < cut->height && cut->has_away; y++) {
+        clear(cut, y, y);
+        if (y == 0 || !are_alike(cut, y, y - 1))
+            clear(cut, y - 1, y);
+        if (y + 1 == cut->height || !are_alike(cut, y, y + 1))
+            clear(cut, y + 1, y);
+    }
+    return CLV_OK;
 }
 
 /* Finds the first run of a row's labels from `at` on; it is empty behind the last one. */
@@ -58,7 +93,7 @@ enum clv_status grid_cut_init(struct grid_cut *cut, int32_t width, int32_t heigh
         n += find_runs(cut->runs + n, labels + (size_t)y * row, width);
         cut->row_runs[y + 1] = (int32_t)n;
     }
-    return CLV_OK;
+    return allocate(cut, err);
 }
 
 /* Adds a run of the coarse grid, which may touch the last one of its row, runs[from] .. runs[*n - 1]. */
@@ -85,7 +120,7 @@ enum clv_status grid_cut_init_half(struct grid_cut *cut, const struct grid_cut *
         }
         cut->row_runs[y + 1] = n;
     }
-    return CLV_OK;
+    return allocate(cut, err);
 }
 
 void grid_cut_release(struct grid_cut *cut)
