@@ -50,7 +50,7 @@ static void find_seeds(struct click_view *view)
     const uint8_t *seeds = view->request->seeds;
     for (int32_t y = 0; y < image->height; y++) {
         const uint8_t *row = seeds + (size_t)y * (size_t)image->width;
-        if (click_row_is_free(row, (size_t)image->width))
+        if (row_is_free(row, (size_t)image->width))
             continue;
         for (int32_t x = 0; x < image->width; x++)
             if (row[x] == CLICK_FOREGROUND || row[x] == CLICK_BACKGROUND) {

@@ -5,6 +5,7 @@
 #define REFINE_REFINE_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/machine.h"
 #include "cleave/image.h"
@@ -140,6 +141,35 @@ void pixel_couplings_row(float *const coupling[4], const struct pixel_couplings 
 /* A coupling, which is meant for an image of 256 x 256, in one of n_pixels: borders grow with the side, areas with its
  * square. */
 double coupling_at(double coupling, size_t n_pixels);
+
+/* Labels that were cut on a smaller copy of a large image, at the image's own pixels. */
+
+/* Clicks and boxes cut larger images as copies of so many pixels. */
+#define BORDER_CUT_PIXELS 400000
+
+/* Pixels of fixed[height][width]: FIXED_NOT, or of certain label. Other values are FIXED_ZERO, too. */
+enum { FIXED_NOT, FIXED_ZERO, FIXED_ONE };
+
+/* Whether a row of n > 0 pixels has no certain label, as most rows of large images do. */
+static inline bool row_is_free(const uint8_t *fixed, size_t n)
+{
+    return *fixed == FIXED_NOT && memcmp(fixed, fixed + 1, n - 1) == 0;
+}
+
+/* Couplings for border_follow and border_enlarge. O(pixels). */
+enum clv_status border_couplings_init(struct pixel_couplings *couplings, const struct clv_image *image,
+                                      struct clv_error *err) CLV_CHECK;
+
+/* Moves the border of labels[height][width] by up to reach_px pixels to the edges of the couplings' image: minimum cuts
+ * of tiles that it goes through, in which pixels that are further away keep their labels. The labels agree with what is
+ * fixed, which may be NULL. Uses all processors; the labels are the same at any number of them. */
+enum clv_status border_follow(uint8_t *labels, const struct pixel_couplings *couplings, const uint8_t *fixed,
+                              int32_t reach_px, struct clv_error *err) CLV_CHECK;
+
+/* Enlarges cut[height][width] to labels of the couplings' image: the nearest pixel's, and then the border at most a
+ * pixel of the cut further. They are unchanged on failure (CLV_ERR_MEMORY). */
+enum clv_status border_enlarge(uint8_t *labels, const struct pixel_couplings *couplings, const uint8_t *cut,
+                               int32_t width, int32_t height, const uint8_t *fixed, struct clv_error *err) CLV_CHECK;
 
 /* Minimum cuts of all pixels of an image, large ones in parts: the labels are those of one cut of everything. */
 

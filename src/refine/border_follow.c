@@ -1,14 +1,16 @@
 /* Moves the border of labels that were cut at a smaller size to the edges of a large image, by minimum cuts of what is
  * near the border in 64 x 64 tiles with a margin. Tiles run in parallel, and each writes only its own pixels. Start at
- * click_border_follow, then follow. */
-#include "click/click.h"
+ * border_enlarge, then border_follow and follow. */
+#include "refine/refine.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "cleave/image.h"
 #include "infer/grid/grid.h"
 
+#define BORDER 0.5 /* coupling at the image's own pixels */
 #define TILE   64
 #define PULL   2.0F /* towards the side that most pixels within reach are on */
 #define COLOUR 1.0F /* of the colours' log odds, which end at .. */
@@ -20,7 +22,7 @@ struct border {
     const uint8_t *before; /* what went in */
     const struct clv_image *image;
     const struct pixel_couplings *couplings;
-    const uint8_t *seeds;
+    const uint8_t *fixed;    /* or NULL */
     struct grid_scale scale; /* of all tiles */
     int32_t reach, n_columns;
 };
@@ -126,18 +128,19 @@ static void colours_add(struct colours *self, const uint8_t *pixel, int side)
     self->n[side]++;
 }
 
-/* Scores pixels by the labels around them. Those where all within reach are alike, or with a stroke, are certain. */
+/* Scores pixels by the labels around them. Those where all within reach are alike, and those that are fixed, are
+ * certain. */
 static void score_places(struct tile *self, struct colours *colours)
 {
     const struct border *border = self->border;
     size_t stride = (size_t)border->image->width;
     for (int32_t y = 0, p = 0; y < self->height; y++) {
-        const uint8_t *seeds = border->seeds + (size_t)(self->y + y) * stride + (size_t)self->x;
+        const uint8_t *fixed = border->fixed ? border->fixed + (size_t)(self->y + y) * stride + (size_t)self->x : NULL;
         for (int32_t x = 0; x < self->width; x++, p++) {
             float share = share_around(self, x, y, border->reach);
             uint8_t label = share <= 0 ? GRID_ZERO : share >= 1 ? GRID_ONE : GRID_UNDECIDED;
-            if (seeds[x])
-                label = seeds[x] == CLICK_FOREGROUND ? GRID_ONE : GRID_ZERO;
+            if (fixed && fixed[x])
+                label = fixed[x] == FIXED_ONE ? GRID_ONE : GRID_ZERO;
             self->labels[p] = label;
             self->unary[p] = PULL * (2 * share - 1);
             if (label != GRID_UNDECIDED)
@@ -246,8 +249,8 @@ static enum clv_status follow(void *context, size_t index, int thread, struct cl
     return CLV_OK;
 }
 
-enum clv_status click_border_follow(uint8_t *labels, const struct pixel_couplings *couplings, const uint8_t *seeds,
-                                    int32_t reach_px, struct clv_error *err)
+enum clv_status border_follow(uint8_t *labels, const struct pixel_couplings *couplings, const uint8_t *fixed,
+                              int32_t reach_px, struct clv_error *err)
 {
     const struct clv_image *image = couplings->image;
     size_t n_columns = ((size_t)image->width + TILE - 1) / TILE, n_rows = ((size_t)image->height + TILE - 1) / TILE;
@@ -258,9 +261,43 @@ enum clv_status click_border_follow(uint8_t *labels, const struct pixel_coupling
                             .before = before,
                             .image = image,
                             .couplings = couplings,
-                            .seeds = seeds,
+                            .fixed = fixed,
                             .scale = grid_scale_of(&sizes),
                             .reach = reach_px,
                             .n_columns = (int32_t)n_columns};
     return parallel_for(n_columns * n_rows, 0, follow, &border, err);
+}
+
+enum clv_status border_couplings_init(struct pixel_couplings *couplings, const struct clv_image *image,
+                                      struct clv_error *err)
+{
+    double of_reference = coupling_at(1, (size_t)image->width * (size_t)image->height);
+    return pixel_couplings_init(couplings, image, BORDER / of_reference, err);
+}
+
+static void keep_fixed(uint8_t *labels, const struct clv_image *image, const uint8_t *fixed)
+{
+    size_t width = (size_t)image->width;
+    for (int32_t y = 0; y < image->height; y++, labels += width, fixed += width) {
+        if (row_is_free(fixed, width))
+            continue;
+        for (size_t x = 0; x < width; x++)
+            labels[x] = fixed[x] ? fixed[x] == FIXED_ONE : labels[x];
+    }
+}
+
+enum clv_status border_enlarge(uint8_t *labels, const struct pixel_couplings *couplings, const uint8_t *cut,
+                               int32_t width, int32_t height, const uint8_t *fixed, struct clv_error *err)
+{
+    const struct clv_image *image = couplings->image;
+    size_t n = (size_t)image->width * (size_t)image->height, n_cut = (size_t)width * (size_t)height;
+    int32_t reach = int32_within(ceil(sqrt((double)n / (double)n_cut)), 0, INT32_MAX - 1) + 1;
+    OWNED_ARRAY uint8_t *result = array_alloc(n, 1);
+    NEED(result);
+    clv_labels_resize(result, image->width, image->height, cut, width, height);
+    if (fixed)
+        keep_fixed(result, image, fixed);
+    MUST(border_follow(result, couplings, fixed, reach, err));
+    memcpy(labels, result, n);
+    return CLV_OK;
 }
