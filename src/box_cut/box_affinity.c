@@ -1,10 +1,11 @@
 /* Similarity of the superpixels around a box: kernels of colour and position, and colour steps across their borders.
- * box_affinity_init fills them, box_affinity_apply sums by a kernel, box_affinity_measure finds the cheapest ways. */
+ * box_affinity_init fills them, box_affinity_measure finds the cheapest ways. */
 #include "box_cut/box_cut.h"
 
 #include <math.h>
 
 #include "base/base.h"
+#include "superpixel/superpixel.h"
 
 #define LIGHTNESS        0.43f /* weight of L in the kernels' colours */
 #define WIDE_COLOUR      4.0   /* s */
@@ -42,9 +43,10 @@ static void fill_kernels(struct box_affinity *self)
             float wide = portable_expf(colour_scale * colour_distance(a, b, LIGHTNESS));
             float position = portable_expf(across * dx * dx + down * dy * dy), square = position * position;
             float near = wide * wide * wide * position / (1 + ROUGHNESS * rough * rough);
-            self->wide[i * n + j] = self->wide[j * n + i] = wide;
-            self->near[i * n + j] = self->near[j * n + i] = near;
-            self->position[i * n + j] = self->position[j * n + i] = square * square * square * square;
+            self->wide[i * n + j] = self->wide[j * n + i] = region_kernel_weight(wide);
+            self->near[i * n + j] = self->near[j * n + i] = region_kernel_weight(near);
+            self->position[i * n + j] = self->position[j * n + i] =
+                region_kernel_weight(square * square * square * square);
         }
     }
 }
@@ -66,20 +68,6 @@ enum clv_status box_affinity_init(struct box_affinity *self, const struct box_sc
     fill_kernels(&result);
     *self = TAKE(result);
     return CLV_OK;
-}
-
-/* Goes through the rows of the symmetric kernel. Vector lanes run over i, and each sum is taken in the order of j. */
-void box_affinity_apply(float *sums, const float *kernel, const float *weights, int32_t n_nodes)
-{
-    size_t n = (size_t)n_nodes;
-    for (size_t i = 0; i < n; i++)
-        sums[i] = 0;
-    for (size_t j = 0; j < n; j++) {
-        const float *row = kernel + j * n;
-        float weight = weights[j];
-        for (size_t i = 0; weight > 0 && i < n; i++)
-            sums[i] += row[i] * weight;
-    }
 }
 
 /* Sweeps over the edges forwards and backwards until no distance falls. */

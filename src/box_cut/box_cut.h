@@ -59,9 +59,6 @@ enum clv_status box_affinity_init(struct box_affinity *self, const struct box_sc
                                   struct clv_error *err) CLV_CHECK;
 void box_affinity_release(struct box_affinity *self);
 
-/* sums[i] = sum_j kernel_ij weights_j, kernel[n][n] one of the three. */
-void box_affinity_apply(float *sums, const float *kernel, const float *weights, int32_t n);
-
 enum box_way {
     BOX_SUM_OF_STEPS, /* less what each has free: shading is not an edge */
     BOX_LARGEST_STEP,

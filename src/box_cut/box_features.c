@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/base.h"
+#include "superpixel/superpixel.h"
 
 #define RATIO_LIMIT 5.0  /* of log ratios and scores */
 #define RATIO_MIN   2e-4 /* added to densities */
@@ -123,6 +124,12 @@ static void fill_bands(struct box_features *self, size_t column)
             self->values[(size_t)i * BOX_FEATURES + column + b] = (float)(mass[b] > 0 ? sum[b] / mass[b] : 0);
 }
 
+static void apply(float *first, float *second, const float *kernel, const float *weights, const float *of_second,
+                  size_t n)
+{
+    region_kernel_apply((float *const[2]){first, second}, kernel, (const float *const[2]){weights, of_second}, n);
+}
+
 static void fill_scene(struct box_features *self)
 {
     const struct box_affinity *affinity = self->affinity;
@@ -135,12 +142,10 @@ static void fill_scene(struct box_features *self)
     int k = 0;
     box_affinity_measure(self->distance[0], affinity, BOX_SUM_OF_STEPS);
     box_affinity_measure(self->distance[1], affinity, BOX_LARGEST_STEP);
-    box_affinity_apply(near_in, affinity->near, inside, self->n);
-    box_affinity_apply(near_out, affinity->near, outside, self->n);
-    box_affinity_apply(wide_in, affinity->wide, inside, self->n);
-    box_affinity_apply(wide_out, affinity->wide, outside, self->n);
-    box_affinity_apply(near_contact, affinity->near, contact, self->n);
-    box_affinity_apply(wide_contact, affinity->wide, contact, self->n);
+    apply(near_in, near_out, affinity->near, inside, outside, n);
+    apply(wide_in, wide_out, affinity->wide, inside, outside, n);
+    apply(near_contact, NULL, affinity->near, contact, NULL, n);
+    apply(wide_contact, NULL, affinity->wide, contact, NULL, n);
     for (size_t i = 0; i < n; i++) {
         const struct box_region *region = &scene->regions[i];
         float *row = self->values + i * BOX_FEATURES;
@@ -281,12 +286,9 @@ void box_features_add_soft(struct box_features *self, const double *q, const dou
     mix_neighbours(self, alike, self->sums, q);
     for (int way = 0; way < 2; way++)
         box_affinity_measure(self->distance[way], affinity, BOX_SUM_OF_STEPS);
-    box_affinity_apply(near[1], affinity->near, foreground, self->n);
-    box_affinity_apply(near[0], affinity->near, background, self->n);
-    box_affinity_apply(wide[1], affinity->wide, foreground, self->n);
-    box_affinity_apply(wide[0], affinity->wide, background, self->n);
-    box_affinity_apply(position, affinity->position, foreground, self->n);
-    box_affinity_apply(position_all, affinity->position, all, self->n);
+    apply(near[1], near[0], affinity->near, foreground, background, n);
+    apply(wide[1], wide[0], affinity->wide, foreground, background, n);
+    apply(position, position_all, affinity->position, foreground, all, n);
     for (size_t i = 0; i < n; i++) {
         float *row = self->values + i * BOX_FEATURES + BOX_SCENE_FEATURES + BOX_FILLING_FEATURES;
         double to_background = fmin(self->distance[0][i], FAR), to_foreground = fmin(self->distance[1][i], FAR);

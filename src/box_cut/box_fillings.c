@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "base/base.h"
+#include "superpixel/superpixel.h"
 
 /* Constants chosen on boxes of horses and of MSRC objects. The weights that are learned from all fillings adapt to
  * boxes that are tight or wide. */
@@ -78,6 +79,13 @@ static double clip(double x, double limit)
     return fmin(fmax(x, -limit), limit);
 }
 
+/* sums[first] of background and sums[first + 1] of foreground. */
+static void apply(struct proposal *self, int first, const float *kernel)
+{
+    region_kernel_apply(self->sums + first, kernel, (const float *const[2]){self->weighted[0], self->weighted[1]},
+                        (size_t)self->n);
+}
+
 /* Computes the prior and the first q. Colours inside are a mixture of the foreground and of a background like that
  * outside: where their density is I inside and O outside, the foreground's share of it is 1 - (1 - p) O / I. */
 static void start(struct proposal *self, double shift)
@@ -91,8 +99,7 @@ static void start(struct proposal *self, double shift)
         self->prior[i] = region->is_inside ? INFINITY : 0;
     }
     box_affinity_measure(self->prior, self->affinity, BOX_SUM_OF_STEPS);
-    for (int k = 0; k < 2; k++)
-        box_affinity_apply(self->sums[k], self->affinity->near, self->weighted[k], self->n);
+    apply(self, 0, self->affinity->near);
     for (int32_t i = 0; i < self->n; i++) {
         const struct box_region *region = &self->regions[i];
         double steps = self->prior[i], x = region->x, y = region->y;
@@ -128,9 +135,8 @@ static void score_regions(struct proposal *self)
         mass[0] += self->weighted[0][i];
         mass[1] += self->weighted[1][i];
     }
-    for (int k = 0; k < 4; k++)
-        box_affinity_apply(self->sums[k], k < 2 ? self->affinity->near : self->affinity->wide, self->weighted[k % 2],
-                           self->n);
+    apply(self, 0, self->affinity->near);
+    apply(self, 2, self->affinity->wide);
     for (int32_t i = 0; i < self->n; i++)
         if (self->regions[i].is_inside)
             self->score[i] = log_ratio(self->sums[0][i], self->sums[1][i], mass) +

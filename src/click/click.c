@@ -99,7 +99,7 @@ static void shrink_seeds(uint8_t *small, const struct click_scene *scene, const 
     clv_labels_resize(small, cutting->width, cutting->height, seeds, image->width, image->height);
     for (int32_t y = 0; y < image->height && cutting->width < image->width; y++) {
         const uint8_t *row = seeds + (size_t)y * (size_t)image->width;
-        if (click_row_is_free(row, (size_t)image->width))
+        if (row_is_free(row, (size_t)image->width))
             continue;
         uint8_t *to = small + (size_t)y * (size_t)cutting->height / (size_t)image->height * (size_t)cutting->width;
         for (int32_t x = 0; x < image->width; x++)
@@ -136,17 +136,6 @@ static enum clv_status refine_border(uint8_t *cut, const struct solver *self, co
     return clv_refine(cut, image, prior, is_fixed, &refining, err);
 }
 
-static void keep_to_seeds(uint8_t *labels, const struct clv_image *image, const uint8_t *seeds)
-{
-    size_t width = (size_t)image->width;
-    for (int32_t y = 0; y < image->height; y++, labels += width, seeds += width) {
-        if (click_row_is_free(seeds, width))
-            continue;
-        for (size_t x = 0; x < width; x++)
-            labels[x] = seeds[x] ? seeds[x] == CLICK_FOREGROUND : labels[x];
-    }
-}
-
 /* Cuts a large image as a smaller copy, and then moves the border to the edges at its own pixels. */
 static enum clv_status cut_pixels(uint8_t *labels, const struct solver *self, struct clv_error *err)
 {
@@ -164,14 +153,7 @@ static enum clv_status cut_pixels(uint8_t *labels, const struct solver *self, st
         memcpy(labels, cut, n);
         return CLV_OK;
     }
-    int32_t reach = int32_within(ceil(sqrt((double)n / (double)n_cut)), 0, INT32_MAX - 1) + 1;
-    OWNED_ARRAY uint8_t *result = array_alloc(n, 1);
-    NEED(result);
-    clv_labels_resize(result, image->width, image->height, cut, cutting->width, cutting->height);
-    keep_to_seeds(result, image, seeds);
-    MUST(click_border_follow(result, &scene->couplings, seeds, reach, err));
-    memcpy(labels, result, n);
-    return CLV_OK;
+    return border_enlarge(labels, &scene->couplings, cut, cutting->width, cutting->height, seeds, err);
 }
 
 /* Returns whether anything can be cut out: a foreground seed or label, or scores of a model. */

@@ -14,7 +14,6 @@
 #define CLICK_CLICK_H
 
 #include <stdbool.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "cleave/image.h"
@@ -23,13 +22,7 @@
 
 /* Seeds of pixels. FREE: unknown. BACKGROUND and FOREGROUND: strokes. BARRED: background for certain, such as the
  * outside of a box, but not pointed at by the user, so that similar pixels nearby may still be foreground. */
-enum { CLICK_FREE, CLICK_BACKGROUND, CLICK_FOREGROUND, CLICK_BARRED };
-
-/* Whether a row of n > 0 pixels has no seed, as most rows of large images do. */
-static inline bool click_row_is_free(const uint8_t *seeds, size_t n)
-{
-    return *seeds == CLICK_FREE && memcmp(seeds, seeds + 1, n - 1) == 0;
-}
+enum { CLICK_FREE = FIXED_NOT, CLICK_BACKGROUND = FIXED_ZERO, CLICK_FOREGROUND = FIXED_ONE, CLICK_BARRED };
 
 struct click_scene;
 void click_scene_free(struct click_scene *scene);
@@ -59,18 +52,10 @@ struct click_request {
 };
 
 /* labels[height][width] = 1 on the object, else 0. Without foreground, in seeds or before, and without a prior all are
- * 0. labels may be the request's `before`. One thread, deterministic. Errors: CLV_ERR_MEMORY; labels are then
+ * 0. labels may be the request's `before`. Deterministic. Errors: CLV_ERR_MEMORY; labels are then
  * unchanged. */
 enum clv_status click_cut(uint8_t *labels, const struct click_scene *scene, const struct click_request *request,
                           struct clv_error *err) CLV_CHECK;
-
-/* The border of labels that were cut at a smaller size, at the pixels of a large image. */
-
-/* Moves the border of labels[height][width] by up to reach_px pixels to the edges of the couplings' image: minimum cuts
- * of tiles that it goes through, in which pixels that are further away keep their labels. The labels agree with the
- * seeds. Uses all processors; the labels are the same at any number of them. */
-enum clv_status click_border_follow(uint8_t *labels, const struct pixel_couplings *couplings, const uint8_t *seeds,
-                                    int32_t reach_px, struct clv_error *err) CLV_CHECK;
 
 /* Measures of an image that are taken before the first stroke. */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/machine.h"
+#include "superpixel/superpixel.h"
 
 #define MAX_SWEEPS     40
 #define FAR            1e3f
@@ -50,7 +50,7 @@ static void find_seeds(struct click_view *view)
     const uint8_t *seeds = view->request->seeds;
     for (int32_t y = 0; y < image->height; y++) {
         const uint8_t *row = seeds + (size_t)y * (size_t)image->width;
-        if (click_row_is_free(row, (size_t)image->width))
+        if (row_is_free(row, (size_t)image->width))
             continue;
         for (int32_t x = 0; x < image->width; x++)
             if (row[x] == CLICK_FOREGROUND || row[x] == CLICK_BACKGROUND) {
@@ -257,28 +257,13 @@ enum clv_status click_view_init(struct click_view *view, const struct click_scen
     return CLV_OK;
 }
 
-/* density[2][n] of background and foreground, from a kernel, which is symmetric: each superpixel adds its shares to all
- * others, in order. */
-FOR_EVERY_WIDTH static void add_densities(float *restrict density, const float *restrict kernel, size_t n,
-                                          const float *restrict shares)
-{
-    memset(density, 0, 2 * n * sizeof *density);
-    for (size_t j = 0; j < n; j++) {
-        const float *row = kernel + j * n;
-        float background = shares[j], foreground = shares[n + j];
-        for (size_t i = 0; i < n; i++) {
-            density[i] += row[i] * background;
-            density[n + i] += row[i] * foreground;
-        }
-    }
-}
-
 /* The column `feature` becomes the log of foreground's density by that of background; mass are the sums of their
  * shares. density[2][n] is scratch. */
 static void fill_log_ratios(float *features, enum click_feature feature, float *density, const float *kernel, size_t n,
                             const float *shares, const double mass[2])
 {
-    add_densities(density, kernel, n, shares);
+    region_kernel_apply((float *const[2]){density, density + n}, kernel, (const float *const[2]){shares, shares + n},
+                        n);
     for (size_t i = 0; i < n; i++) {
         double background = (double)density[i] / mass[0] + LIKELIHOOD_MIN;
         double ratio = portable_log(((double)density[n + i] / mass[1] + LIKELIHOOD_MIN) / background);

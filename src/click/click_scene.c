@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "image/image.h"
 #include "superpixel/superpixel.h"
 
 #define WORKING_PIXELS 100000
-#define CUTTING_PIXELS 400000
-#define BORDER         0.5 /* coupling at a large image's own pixels */
 #define SUPERPIXELS    900
 #define COMPACTNESS    8.0f
 #define ITERATIONS     6
@@ -91,9 +90,9 @@ static void fill_kernels(struct click_scene *scene)
             float rough = a->roughness - b->roughness;
             float position = position_scale * (dx * dx + dy * dy) + ROUGHNESS * rough * rough;
             scene->near_kernel[i * n + j] = scene->near_kernel[j * n + i] =
-                portable_expf(-near_scale * colour - position);
+                region_kernel_weight(portable_expf(-near_scale * colour - position));
             scene->wide_kernel[i * n + j] = scene->wide_kernel[j * n + i] =
-                portable_expf(-wide_scale * colour - ROUGHNESS * rough * rough);
+                region_kernel_weight(portable_expf(-wide_scale * colour - ROUGHNESS * rough * rough));
         }
     }
 }
@@ -119,15 +118,6 @@ static void fill_edges(struct click_scene *scene)
                                      (0.1 + 0.9 * portable_exp(-scene->coupling[e] / (0.5 * mean + 1e-9))));
 }
 
-/* Copies an image, shrunk to at most n_pixels. */
-static enum clv_status shrink(struct clv_image *copy, const struct clv_image *image, double n_pixels,
-                              struct clv_error *err)
-{
-    double scale = fmin(1, sqrt(n_pixels / ((double)image->width * image->height)));
-    return clv_image_resize(copy, image, int32_within(round(image->width * scale), 1, image->width),
-                            int32_within(round(image->height * scale), 1, image->height), err);
-}
-
 static enum clv_status fill(struct click_scene *scene, const struct clv_image *image, struct clv_error *err)
 {
     const struct clv_slic_options slic = {SUPERPIXELS, COMPACTNESS, ITERATIONS};
@@ -135,12 +125,12 @@ static enum clv_status fill(struct click_scene *scene, const struct clv_image *i
     scene->image = *image;
     scene->cutting = *image; /* borrowed, unless it is large */
     scene->unit_px = (float)sqrt(n_pixels);
-    if (n_pixels > CUTTING_PIXELS) {
+    if (n_pixels > BORDER_CUT_PIXELS) {
         scene->cutting = (struct clv_image){0};
-        MUST(shrink(&scene->cutting, image, CUTTING_PIXELS, err));
-        MUST(pixel_couplings_init(&scene->couplings, &scene->image, BORDER / coupling_at(1, (size_t)n_pixels), err));
+        MUST(image_shrink(&scene->cutting, image, BORDER_CUT_PIXELS, err));
+        MUST(border_couplings_init(&scene->couplings, &scene->image, err));
     }
-    MUST(shrink(&scene->working, &scene->cutting, WORKING_PIXELS, err));
+    MUST(image_shrink(&scene->working, &scene->cutting, WORKING_PIXELS, err));
     MUST(clv_slic(&scene->superpixels, &scene->working, &slic, err));
     MUST(clv_adjacency_build(&scene->adjacency, &scene->superpixels, err));
     MUST(measure(scene, err));

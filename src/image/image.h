@@ -378,6 +378,10 @@ int32_t overlay_halo(int32_t outline_px);
 /* Returns the length of a side in working pixels, at least 1; `scale` is a number of pixels per working pixel. */
 int32_t scaled_size(int32_t size, float scale);
 
+/* Copies an image, shrunk to at most n_pixels if it is larger. */
+enum clv_status image_shrink(struct clv_image *copy, const struct clv_image *image, double n_pixels,
+                             struct clv_error *err) CLV_CHECK;
+
 /* Returns the part of a source of that size which a part of its shrunken copy (clv_image_resize, no side larger) is
  * computed from. */
 struct image_part resize_source(const struct image_part *wanted, int32_t width, int32_t height);

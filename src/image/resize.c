@@ -1,5 +1,6 @@
 /* Resizes images and label maps. Images shrink by area averages and grow by linear interpolation, first down the
  * columns and then along the rows; labels take the nearest pixel. Start at image_resize_part. */
+#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -117,6 +118,14 @@ enum clv_status clv_image_resize(struct clv_image *target, const struct clv_imag
     const struct image_part all = {0, 0, width, height, width, height};
     const struct image_part from = {0, 0, source->width, source->height, source->width, source->height};
     return image_resize_part(target, &all, source, &from, err);
+}
+
+enum clv_status image_shrink(struct clv_image *copy, const struct clv_image *image, double n_pixels,
+                             struct clv_error *err)
+{
+    double scale = fmin(1, sqrt(n_pixels / ((double)image->width * image->height)));
+    return clv_image_resize(copy, image, int32_within(round(image->width * scale), 1, image->width),
+                            int32_within(round(image->height * scale), 1, image->height), err);
 }
 
 enum clv_status image_resize_part(struct clv_image *target, const struct image_part *wanted,

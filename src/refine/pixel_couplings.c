@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/machine.h"
 
 #define FLOOR          0.1   /* e: what a border along the strongest edge still costs */
 #define NO_CONTRAST    1e-4  /* contrasts that weigh less count as none */
@@ -17,6 +18,30 @@ static inline int32_t square_distance(const uint8_t *a, const uint8_t *b)
     return red * red + green * green + blue * blue;
 }
 
+static int32_t least(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+enum { BLOCK = 1 << 15 }; /* so many squares of differences of bytes stay below 2^31 */
+
+/* Returns the sum of n squared differences. */
+FOR_EACH_MACHINE static uint64_t sum_of_squares(const uint8_t *a, const uint8_t *b, size_t n)
+{
+    uint64_t sum = 0;
+    for (; n; a += BLOCK, b += BLOCK) {
+        size_t block = n < BLOCK ? n : BLOCK;
+        int32_t of_block = 0;
+        for (size_t i = 0; i < block; i++) {
+            int16_t difference = (int16_t)(a[i] - b[i]);
+            of_block += difference * difference;
+        }
+        sum += (uint64_t)of_block;
+        n -= block;
+    }
+    return sum;
+}
+
 /* Returns the mean over neighbours side by side and one above the other, at least 1. */
 static double mean_contrast(const struct clv_image *image)
 {
@@ -24,10 +49,8 @@ static double mean_contrast(const struct clv_image *image)
     uint64_t sum = 0, n_pairs = (uint64_t)(width - 1) * height + (uint64_t)width * (height - 1);
     for (size_t y = 0; y < height; y++) {
         const uint8_t *row = image->pixels + 3 * y * width;
-        for (size_t x = 0; x + 1 < width; x++)
-            sum += (uint64_t)square_distance(row + 3 * x, row + 3 * x + 3);
-        for (size_t x = 0; x < width && y + 1 < height; x++)
-            sum += (uint64_t)square_distance(row + 3 * x, row + 3 * (x + width));
+        sum += sum_of_squares(row, row + 3, 3 * (width - 1));
+        sum += y + 1 < height ? sum_of_squares(row, row + 3 * width, 3 * width) : 0;
     }
     double mean = n_pairs ? (double)sum / (double)n_pairs : 1;
     return mean > 1 ? mean : 1;
@@ -66,6 +89,24 @@ enum clv_status pixel_couplings_init(struct pixel_couplings *self, const struct 
     result.slanting = (float)(strength / sqrt(2));
     *self = result;
     return CLV_OK;
+}
+
+float pixel_couplings_largest(const struct pixel_couplings *self)
+{
+    const struct clv_image *image = self->image;
+    size_t width = (size_t)image->width, height = (size_t)image->height;
+    int32_t straight = INT32_MAX, slanting = INT32_MAX;
+    for (size_t y = 0; y < height && straight; y++)
+        for (size_t x = 0; x < width && straight; x++) {
+            const uint8_t *here = image->pixels + 3 * (y * width + x), *below = here + 3 * width;
+            bool has_right = x + 1 < width, has_below = y + 1 < height;
+            straight = has_right ? least(straight, square_distance(here, here + 3)) : straight;
+            straight = has_below ? least(straight, square_distance(here, below)) : straight;
+            slanting = has_below && has_right ? least(slanting, square_distance(here, below + 3)) : slanting;
+            slanting = has_below && x > 0 ? least(slanting, square_distance(here, below - 3)) : slanting;
+        }
+    float most = straight < INT32_MAX ? self->straight * self->weight[least(straight, self->last)] : 0;
+    return slanting < INT32_MAX ? fmaxf(most, self->slanting * self->weight[least(slanting, self->last)]) : most;
 }
 
 void pixel_couplings_row(float *const coupling[4], const struct pixel_couplings *self, int32_t x, int32_t y, int32_t n)

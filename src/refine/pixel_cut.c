@@ -1,6 +1,6 @@
-/* Minimum cuts of large images in windows. A label that a window takes with both possible surroundings is the
- * label of the whole cut; the few pixels that stay open are improved window by window. Start at pixel_cut, at the
- * end. */
+/* Minimum cuts of images, of large ones in windows. Where all pixels prefer one label nothing is cut (quiet_tiles.c). A
+ * label that a window takes with both possible surroundings is the label of the whole cut; the few pixels that stay
+ * open are improved window by window. Start at pixel_cut, at the end. */
 #include "refine/refine.h"
 
 #include <math.h>
@@ -27,16 +27,18 @@ struct rectangle {
 struct pixel_cut_state {
     const struct pixel_energy *energy;
     struct grid_scale scale; /* of struct grid_rows */
-    uint8_t *known;          /* [height][width] labels; GRID_UNDECIDED: none yet */
-    size_t n_open;           /* of which there are so many */
-    float *row[5];           /* of a window: unary, couplings */
-    uint8_t *labels;         /* of a window */
-    struct rectangle in;     /* the window in work */
+    struct quiet_tiles quiet;
+    uint8_t *known;      /* [height][width] labels; GRID_UNDECIDED: none yet; GRID_AWAY: in quiet tiles */
+    size_t n_open;       /* of which there are so many */
+    float *row[5];       /* of a window: unary, couplings */
+    uint8_t *labels;     /* of a window */
+    struct rectangle in; /* the window in work */
 };
 
 static void cutting_release(struct pixel_cut_state *self)
 {
     array_free(self->labels);
+    quiet_tiles_release(&self->quiet);
     for (int k = 0; k < 5; k++)
         array_free(self->row[k]);
 }
@@ -47,6 +49,17 @@ static float largest_of(const float *values, int32_t n)
     for (int32_t x = 0; x < n; x++)
         largest = fabsf(values[x]) > largest ? fabsf(values[x]) : largest;
     return largest;
+}
+
+/* The least value above 0, or INFINITY. */
+static float least_above_0(const float *values, int32_t n)
+{
+    float least = INFINITY;
+    for (int32_t x = 0; x < n; x++) {
+        float value = values[x] > 0 ? values[x] : INFINITY;
+        least = value < least ? value : least;
+    }
+    return least;
 }
 
 /* A side of windows, and the ring of known pixels around them. */
@@ -71,23 +84,44 @@ static enum clv_status init(struct pixel_cut_state *self, int64_t whole, struct 
     for (int k = 0; k < 5; k++)
         is_short |= !(self->row[k] = array_alloc((size_t)width, sizeof *self->row[k]));
     NEED(!is_short);
-    self->n_open = (size_t)width * (size_t)height;
-    memset(self->known, GRID_UNDECIDED, self->n_open);
+    MUST(quiet_tiles_init(&self->quiet, width, height, err));
+    float least = INFINITY;
     for (int32_t y = 0; y < height; y++) {
-        self->energy->row(self->energy->context, self->row[0], self->row + 1, 0, y, width);
+        if (self->energy->scores)
+            self->energy->scores(self->energy->context, self->row[0], 0, y, width);
+        else
+            self->energy->row(self->energy->context, self->row[0], self->row + 1, 0, y, width);
         grid_sizes_add(&sizes, self->row[0], width);
-        for (int k = 1; k < 5; k++)
+        quiet_tiles_add(&self->quiet, self->row[0], y);
+        least = fminf(least, least_above_0(self->row[0], width));
+        for (int k = 1; k < 5 && !self->energy->scores; k++)
             sizes.coupling = fmaxf(sizes.coupling, largest_of(self->row[k], width));
     }
+    if (self->energy->scores)
+        sizes.coupling = self->energy->largest;
     self->scale = grid_scale_of(&sizes);
+    /* A score above 0 that rounds to 0 does not decide for 1. */
+    if (self->scale.is_exact || (double)least * self->scale.scale > 0.5)
+        quiet_tiles_begin(&self->quiet);
+    else
+        quiet_tiles_begin_without(&self->quiet);
     return CLV_OK;
 }
 
 static void window_row(void *context, const float **unary, const float *coupling[4], int32_t y)
 {
     const struct pixel_cut_state *self = context;
-    self->energy->row(self->energy->context, self->row[0], self->row + 1, self->in.left, self->in.top + y,
-                      self->in.right - self->in.left);
+    size_t n = (size_t)(self->in.right - self->in.left);
+    const uint8_t *labels = self->labels + (size_t)y * n;
+    for (size_t x = 0, end; x < n; x = end) { /* a run that is or is not away */
+        bool is_away = labels[x] == GRID_AWAY;
+        for (end = x + 1; end < n && (labels[end] == GRID_AWAY) == is_away; end++)
+            continue;
+        float *const coupling_at[4] = {self->row[1] + x, self->row[2] + x, self->row[3] + x, self->row[4] + x};
+        if (!is_away)
+            self->energy->row(self->energy->context, self->row[0] + x, coupling_at, self->in.left + (int32_t)x,
+                              self->in.top + y, (int32_t)(end - x));
+    }
     *unary = self->row[0];
     for (int k = 0; k < 4; k++)
         coupling[k] = self->row[k + 1];
@@ -264,13 +298,18 @@ enum clv_status pixel_cut(uint8_t *labels, size_t *n_open, const struct pixel_en
     const struct rectangle all = {0, 0, energy->width, energy->height};
     OWNED(cutting_release) struct pixel_cut_state self = {.energy = energy, .known = labels};
     MUST(init(&self, whole, err));
-    if ((int64_t)energy->width * energy->height <= whole)
-        MUST(decide(&self, all, NULL, err));
-    for (int i = 0; i < N_PASSES && self.n_open; i++)
-        MUST(go_over(&self, NULL, &passes[i], estimate, NULL, err));
-    size_t n_left = self.n_open;
-    if (n_left)
-        MUST(settle_open(&self, estimate, err));
+    size_t n_left;
+    do {
+        self.n_open = quiet_tiles_paint(labels, &self.quiet, GRID_UNDECIDED, GRID_AWAY);
+        if ((int64_t)energy->width * energy->height <= whole)
+            MUST(decide(&self, all, NULL, err));
+        for (int i = 0; i < N_PASSES && self.n_open; i++)
+            MUST(go_over(&self, NULL, &passes[i], estimate, NULL, err));
+        n_left = self.n_open;
+        if (n_left)
+            MUST(settle_open(&self, estimate, err));
+    } while (quiet_tiles_wake(&self.quiet, labels));
+    quiet_tiles_label(labels, &self.quiet);
     *n_open = n_left;
     return CLV_OK;
 }

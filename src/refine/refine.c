@@ -66,7 +66,7 @@ static void prior_row(float *row, const struct refine_prior *prior, float weight
         row[i] = weight * prior->of_nodes[labels[prior->column[x + i]]];
 }
 
-static void canvas_row(const void *context, float *unary, float *const coupling[4], int32_t x, int32_t y, int32_t n)
+static void canvas_scores(const void *context, float *unary, int32_t x, int32_t y, int32_t n)
 {
     const struct canvas *self = context;
     size_t p = (size_t)y * (size_t)self->image->width + (size_t)x;
@@ -79,6 +79,12 @@ static void canvas_row(const void *context, float *unary, float *const coupling[
     for (int32_t i = 0; self->is_fixed && i < n; i++)
         if (self->is_fixed[p + (size_t)i])
             unary[i] = self->labels[p + (size_t)i] ? self->certain : -self->certain;
+}
+
+static void canvas_row(const void *context, float *unary, float *const coupling[4], int32_t x, int32_t y, int32_t n)
+{
+    const struct canvas *self = context;
+    canvas_scores(self, unary, x, y, n);
     pixel_couplings_row(coupling, &self->couplings, x, y, n);
 }
 
@@ -86,7 +92,12 @@ static void canvas_row(const void *context, float *unary, float *const coupling[
 static enum clv_status cut_again(struct canvas *self, size_t n_foreground, int64_t whole, struct clv_error *err)
 {
     const struct clv_refine_options *options = self->options;
-    const struct pixel_energy energy = {self->image->width, self->image->height, canvas_row, self};
+    const struct pixel_energy energy = {.width = self->image->width,
+                                        .height = self->image->height,
+                                        .row = canvas_row,
+                                        .context = self,
+                                        .scores = canvas_scores,
+                                        .largest = pixel_couplings_largest(&self->couplings)};
     size_t n_open;
     /* More than all couplings of a pixel together, which decides it. */
     self->certain = (float)(9 * fmax(options->coupling, coupling_at(options->coupling, self->n)) + 1);

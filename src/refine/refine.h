@@ -5,6 +5,7 @@
 #define REFINE_REFINE_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/machine.h"
 #include "cleave/image.h"
@@ -130,6 +131,9 @@ enum clv_status pixel_couplings_init(struct pixel_couplings *self, const struct 
                                      struct clv_error *err) CLV_CHECK;
 void pixel_couplings_release(struct pixel_couplings *self);
 
+/* Returns the largest coupling. O(1) on images with two equal neighbours near the top, else O(pixels). */
+float pixel_couplings_largest(const struct pixel_couplings *self);
+
 /* coupling[4][n], the planes of clv_grid (right, below, below right, below left), of pixels (x, y) to (x + n - 1, y); 0
  * across the image's border. */
 void pixel_couplings_row(float *const coupling[4], const struct pixel_couplings *self, int32_t x, int32_t y, int32_t n);
@@ -138,17 +142,80 @@ void pixel_couplings_row(float *const coupling[4], const struct pixel_couplings 
  * square. */
 double coupling_at(double coupling, size_t n_pixels);
 
+/* Labels that were cut on a smaller copy of a large image, at the image's own pixels. */
+
+/* Clicks and boxes cut larger images as copies of so many pixels. */
+#define BORDER_CUT_PIXELS 400000
+
+/* Pixels of fixed[height][width]: FIXED_NOT, or of certain label. Other values are FIXED_ZERO, too. */
+enum { FIXED_NOT, FIXED_ZERO, FIXED_ONE };
+
+/* Whether a row of n > 0 pixels has no certain label, as most rows of large images do. */
+static inline bool row_is_free(const uint8_t *fixed, size_t n)
+{
+    return *fixed == FIXED_NOT && memcmp(fixed, fixed + 1, n - 1) == 0;
+}
+
+/* Couplings for border_follow and border_enlarge. O(pixels). */
+enum clv_status border_couplings_init(struct pixel_couplings *couplings, const struct clv_image *image,
+                                      struct clv_error *err) CLV_CHECK;
+
+/* Moves the border of labels[height][width] by up to reach_px pixels to the edges of the couplings' image: minimum cuts
+ * of tiles that it goes through, in which pixels that are further away keep their labels. The labels agree with what is
+ * fixed, which may be NULL. Uses all processors; the labels are the same at any number of them. */
+enum clv_status border_follow(uint8_t *labels, const struct pixel_couplings *couplings, const uint8_t *fixed,
+                              int32_t reach_px, struct clv_error *err) CLV_CHECK;
+
+/* Enlarges cut[height][width] to labels of the couplings' image: the nearest pixel's, and then the border at most a
+ * pixel of the cut further. They are unchanged on failure (CLV_ERR_MEMORY). */
+enum clv_status border_enlarge(uint8_t *labels, const struct pixel_couplings *couplings, const uint8_t *cut,
+                               int32_t width, int32_t height, const uint8_t *fixed, struct clv_error *err) CLV_CHECK;
+
 /* Minimum cuts of all pixels of an image, large ones in parts: the labels are those of one cut of everything. */
 
 /* Unary scores and couplings, the planes of clv_grid with 8 neighbours, of pixels (x, y) to (x + n - 1, y): finite,
  * couplings not negative and 0 across the image's border. Asked for several times. */
 typedef void pixel_row(const void *context, float *unary, float *const coupling[4], int32_t x, int32_t y, int32_t n);
 
+/* Unary scores alone. */
+typedef void pixel_unaries(const void *context, float *unary, int32_t x, int32_t y, int32_t n);
+
 struct pixel_energy {
     int32_t width, height; /* at most 2^26 pixels */
     pixel_row *row;
     const void *context;
+    pixel_unaries *scores; /* or NULL: only `row` knows them */
+    float largest;         /* coupling; of energies with `scores` */
 };
+
+/* Tiles of an image in which all pixels prefer one label, and those around them, too. */
+struct quiet_tiles {
+    int32_t width, height, n_columns, n_rows;
+    int32_t reach;               /* tiles that become busy around one that is woken */
+    int32_t *n_ones;             /* [n] pixels whose score is above 0 */
+    uint8_t *is_busy, *is_woken; /* [n] */
+};
+void quiet_tiles_release(struct quiet_tiles *self);
+enum clv_status quiet_tiles_init(struct quiet_tiles *self, int32_t width, int32_t height,
+                                 struct clv_error *err) CLV_CHECK;
+
+/* Adds the scores of row y. */
+void quiet_tiles_add(struct quiet_tiles *self, const float *unary, int32_t y);
+
+/* Finds the tiles that are busy, after all rows; or makes all busy. */
+void quiet_tiles_begin(struct quiet_tiles *self);
+void quiet_tiles_begin_without(struct quiet_tiles *self);
+
+/* labels[height][width] of the busy tiles' pixels are those of a minimum cut without any others. Makes quiet tiles busy
+ * that may have other labels in a cut of everything, and tiles near them; returns whether there are any. Labels that
+ * are neither 0 nor 1 are not looked at. */
+bool quiet_tiles_wake(struct quiet_tiles *self, const uint8_t *labels);
+
+/* Writes two values for the pixels of busy and of quiet tiles. Returns how many pixels are in busy ones. */
+size_t quiet_tiles_paint(uint8_t *labels, const struct quiet_tiles *self, uint8_t busy, uint8_t quiet);
+
+/* Writes the labels of quiet tiles. */
+void quiet_tiles_label(uint8_t *labels, const struct quiet_tiles *self);
 
 /* Larger images are cut in parts. */
 #define PIXEL_CUT_WHOLE ((int64_t)1 << 20)

@@ -149,7 +149,7 @@ static void move_row(const void *context, float *unary, float *const coupling[4]
 static enum clv_status expand(bool *changed, struct expansion *self, int32_t alpha, int64_t whole,
                               struct clv_error *err)
 {
-    const struct pixel_energy energy = {self->width, self->height, move_row, self};
+    const struct pixel_energy energy = {.width = self->width, .height = self->height, .row = move_row, .context = self};
     size_t n_open;
     self->alpha = alpha;
     MUST(pixel_cut(self->takes, &n_open, &energy, NULL, whole, err));

@@ -105,7 +105,7 @@ struct energy {
     const uint8_t *decided; /* [image height][image width] labels, or UNDECIDED; NULL: none is */
 };
 
-static void energy_row(const void *context, float *unary, float *const coupling[4], int32_t x, int32_t y, int32_t n)
+static void energy_scores(const void *context, float *unary, int32_t x, int32_t y, int32_t n)
 {
     const struct energy *self = context;
     const struct clv_image *image = self->couplings->image;
@@ -117,6 +117,12 @@ static void energy_row(const void *context, float *unary, float *const coupling[
         else
             plane_sample(&unary[i], self->score, 1, self->width, self->height, ((float)(x + i) + 0.5F) * sx - 0.5F,
                          ((float)y + 0.5F) * sy - 0.5F);
+}
+
+static void energy_row(const void *context, float *unary, float *const coupling[4], int32_t x, int32_t y, int32_t n)
+{
+    const struct energy *self = context;
+    energy_scores(self, unary, x, y, n);
     pixel_couplings_row(coupling, self->couplings, x, y, n);
 }
 
@@ -126,7 +132,12 @@ static enum clv_status cut(uint8_t *labels, const struct propagation *self, cons
     OWNED(pixel_couplings_release) struct pixel_couplings couplings = {.weight = NULL};
     MUST(pixel_couplings_init(&couplings, image, COUPLING, err));
     const struct energy own = {score, self->width, self->height, &couplings, decided};
-    const struct pixel_energy energy = {image->width, image->height, energy_row, &own};
+    const struct pixel_energy energy = {.width = image->width,
+                                        .height = image->height,
+                                        .row = energy_row,
+                                        .context = &own,
+                                        .scores = energy_scores,
+                                        .largest = pixel_couplings_largest(&couplings)};
     size_t n_open;
     return pixel_cut(labels, &n_open, &energy, NULL, PIXEL_CUT_WHOLE, err);
 }

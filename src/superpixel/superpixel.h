@@ -60,6 +60,18 @@ void region_sums_fill(struct region_sums *sums, const struct clv_superpixels *ma
 /* lab[3]: the mean colour. Returns the standard deviation of L. */
 float region_sums_colour(float *lab, const struct region_sums *sums);
 
+/* Kernels between all pairs of regions: kernel[n][n], symmetric, 0 on the diagonal. */
+
+/* Returns a similarity as an entry of a kernel: 0 instead of what is next to nothing. That changes no sum that decides
+ * anything, but products with it would be subnormal numbers, which take processors a hundred times as long. */
+static inline float region_kernel_weight(float similarity)
+{
+    return similarity < 1e-25F ? 0 : similarity;
+}
+
+/* sums[k][i] = sum_j kernel_ij weights[k][j], summed in the order of j; sums[1] may be NULL. O(n^2). */
+void region_kernel_apply(float *const sums[2], const float *kernel, const float *const weights[2], size_t n);
+
 /* An image in 8 x 8 tiles of Lab planes, and the inner loop of SLIC over one tile. */
 
 #define TILE_SIDE   8

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "infer/grid/grid.h"
 #include "refine/refine.h"
 #include "support/support.h"
 
@@ -64,7 +65,8 @@ TEST(parts_make_the_labels_of_the_whole_wherever_they_decide)
     for (uint64_t t = 0; t < 120; t++) {
         draw(&field, t, t % 4 == 3 ? 12 : 1 + (uint32_t)(t % 4));
         int32_t n = field.width * field.height;
-        struct pixel_energy energy = {field.width, field.height, field_row, &field};
+        struct pixel_energy energy = {
+            .width = field.width, .height = field.height, .row = field_row, .context = &field};
         size_t n_open, n_other = 0;
         must(pixel_cut(whole, &n_open, &energy, NULL, MAX_PIXELS, err));
         ck_assert_uint_eq(n_open, 0);
@@ -99,7 +101,8 @@ TEST(parts_make_the_labels_of_the_whole_beside_hard_couplings)
         for (int32_t p = 0; p < field.width * field.height; p++)
             for (int k = 0; k < 4; k++)
                 field.coupling[k][p] *= rng_below(3, 1, t << 20 | (uint64_t)(4 * p + k), 6) ? 0.5F : 1e10F;
-        struct pixel_energy energy = {field.width, field.height, field_row, &field};
+        struct pixel_energy energy = {
+            .width = field.width, .height = field.height, .row = field_row, .context = &field};
         size_t n_open, n_other = 0;
         must(pixel_cut(whole, &n_open, &energy, NULL, MAX_PIXELS, err));
         must(pixel_cut(parts, &n_open, &energy, NULL, 0, err));
@@ -153,7 +156,8 @@ TEST(what_parts_leave_open_no_window_of_the_last_passes_improves)
     int n_some = 0;
     for (uint64_t t = 3; t < 120; t += 4) {
         draw(&field, t, 12);
-        struct pixel_energy energy = {field.width, field.height, field_row, &field};
+        struct pixel_energy energy = {
+            .width = field.width, .height = field.height, .row = field_row, .context = &field};
         size_t n_open;
         for (int32_t p = 0; p < field.width * field.height; p++)
             estimate[p] = field.unary[p] > 0;
@@ -179,7 +183,7 @@ TEST(images_of_few_pixels_are_cut_in_parts_too)
     ck_assert_int_eq(pixel_cut_window(8, 43, 8 * 43), 8 * 43);
     for (int side = 1; side <= 8; side++) {
         draw(&field, 1, 1);
-        struct pixel_energy energy = {side, 9 - side, field_row, &field};
+        struct pixel_energy energy = {.width = side, .height = 9 - side, .row = field_row, .context = &field};
         field.width = side;
         memset(field.coupling, 0, sizeof field.coupling);
         size_t n_open;
@@ -202,7 +206,8 @@ TEST(an_image_in_one_part_is_looked_through_once_and_cut_once)
     static uint8_t labels[MAX_PIXELS];
     size_t n_open;
     draw(&field, 0, 3);
-    const struct pixel_energy energy = {field.width, field.height, counted_row, &field};
+    const struct pixel_energy energy = {
+        .width = field.width, .height = field.height, .row = counted_row, .context = &field};
     n_rows_asked = 0;
     must(pixel_cut(labels, &n_open, &energy, NULL, (int64_t)field.width * field.height, err));
     ck_assert_int_eq(n_rows_asked, 2 * field.height);
@@ -217,7 +222,7 @@ TEST(windows_are_no_larger_than_what_is_open)
     static struct field field = {.width = 70, .height = 70};
     static uint8_t labels[MAX_PIXELS];
     size_t n_open;
-    const struct pixel_energy energy = {70, 70, counted_row, &field};
+    const struct pixel_energy energy = {.width = 70, .height = 70, .row = counted_row, .context = &field};
     for (int p = 0; p < 70 * 70; p++)
         field.unary[p] = -1;
     field.unary[35 * 70 + 14] = 1;
@@ -228,9 +233,116 @@ TEST(windows_are_no_larger_than_what_is_open)
     ck_assert_uint_eq(n_open, 0);
     for (int p = 0; p < 70 * 70; p++)
         ck_assert_int_eq(labels[p], 0);
-    /* All rows once; five times those of five tiles and the rings between them; both pixels alone, again with the other
-     * label around, and together in a tile of the next pass, with their rings. */
-    ck_assert_int_eq(n_rows_asked, 70 + 5 * (70 + 2 * 4) + 2 * 3 + 3);
+    /* All rows once. Quiet is what is further than 8 pixels from the tile of 8 pixels that is not: rows 24 to 47 of the
+     * first two tiles of windows, with the rings between windows; both pixels alone, again with the other label around,
+     * and together in a window of the next pass, with their rings. */
+    ck_assert_int_eq(n_rows_asked, 70 + 2 * (24 + 2 * 2) + 2 * 3 + 3);
+}
+
+static void field_scores(const void *context, float *unary, int32_t x, int32_t y, int32_t n)
+{
+    const struct field *self = context;
+    memcpy(unary, self->unary + y * self->width + x, (size_t)n * sizeof *unary);
+}
+
+static size_t n_pixels_asked;
+
+static void counted_pixels(const void *context, float *unary, float *const coupling[4], int32_t x, int32_t y, int32_t n)
+{
+    n_pixels_asked += (size_t)n;
+    field_row(context, unary, coupling, x, y, n);
+}
+
+/* Discs of foreground, noise in a corner. Weak couplings leave all discs, strong ones take the smaller ones away, of
+ * which the middle is quiet. */
+TEST(quiet_parts_have_the_labels_of_a_cut_of_everything)
+{
+    static struct field field;
+    static uint8_t labels[MAX_PIXELS], expected[MAX_PIXELS];
+    int n_spared = 0, n_turned = 0;
+    for (uint64_t t = 0; t < 200; t++) {
+        uint64_t at = t << 20;
+        float largest = 0;
+        draw(&field, 1000 + t, t % 2 ? 2 : 30);
+        int32_t n = field.width * field.height, radius = 3 + (int32_t)rng_below(4, 0, at++, 25);
+        for (int32_t p = 0; p < n; p++) {
+            int32_t x = p % field.width, y = p / field.width, dx = x - 40, dy = y - 35;
+            float noise = x < 12 && y < 12 ? 0 : (float)(1 + rng_below(4, 0, at++, 3));
+            field.unary[p] = noise == 0 ? field.unary[p] : dx * dx + dy * dy < radius * radius ? noise : -noise;
+            field.unary[p] = t % 7 == 0 && p == n - 1 ? 1e-12F : field.unary[p]; /* rounds to 0 */
+            for (int k = 0; k < 4; k++)
+                largest = field.coupling[k][p] > largest ? field.coupling[k][p] : largest;
+        }
+        struct pixel_energy energy = {.width = field.width,
+                                      .height = field.height,
+                                      .row = counted_pixels,
+                                      .context = &field,
+                                      .scores = t % 3 ? field_scores : NULL,
+                                      .largest = largest};
+        struct clv_grid grid = {.width = field.width, .height = field.height, .n_neighbours = 8, .unary = field.unary};
+        for (int k = 0; k < 4; k++)
+            grid.coupling[k] = field.coupling[k];
+        must(clv_grid_map(expected, &grid, err));
+        for (int64_t whole = 0; whole <= MAX_PIXELS; whole += MAX_PIXELS) {
+            size_t n_open;
+            n_pixels_asked = 0;
+            must(pixel_cut(labels, &n_open, &energy, NULL, whole, err));
+            for (int32_t p = 0; p < n && !n_open; p++)
+                ck_assert_msg(labels[p] == expected[p], "field %d: pixel %d", (int)t, p);
+        }
+        n_spared += n_pixels_asked < (size_t)n;
+        n_turned += field.width > 40 && field.height > 35 && expected[35 * field.width + 40] == 0 && radius > 20;
+    }
+    ck_assert_int_gt(n_spared, 20);
+    ck_assert_int_gt(n_turned, 5);
+}
+
+TEST(a_quiet_tile_is_woken_where_a_pixel_beside_it_has_another_label)
+{
+    static uint8_t labels[100 * 90];
+    OWNED(quiet_tiles_release) struct quiet_tiles quiet = {0};
+    float row[100];
+    must(quiet_tiles_init(&quiet, 100, 90, err));
+    for (int y = 0; y < 90; y++) {
+        for (int x = 0; x < 100; x++)
+            row[x] = x < 50 ? 1 : -1; /* through the tiles from 48 to 55, so that those from 40 to 63 are in the cut */
+        quiet_tiles_add(&quiet, row, y);
+    }
+    quiet_tiles_begin(&quiet);
+    ck_assert_uint_eq(quiet_tiles_paint(labels, &quiet, GRID_UNDECIDED, GRID_AWAY), 24 * 90);
+    for (int p = 0; p < 100 * 90; p++) {
+        ck_assert_int_eq(labels[p], p % 100 >= 40 && p % 100 < 64 ? GRID_UNDECIDED : GRID_AWAY);
+        labels[p] = labels[p] == GRID_UNDECIDED ? p % 100 < 41 : labels[p];
+    }
+    ck_assert(!quiet_tiles_wake(&quiet, labels)); /* 0 from 41 on: not beside a tile that prefers 1 */
+    labels[31 * 100 + 40] = 0;
+    labels[32 * 100 + 63] = 1;
+    ck_assert(quiet_tiles_wake(&quiet, labels));
+    quiet_tiles_paint(labels, &quiet, GRID_ZERO, GRID_AWAY);
+    ck_assert_int_eq(labels[31 * 100 + 39], GRID_ZERO);
+    ck_assert_int_eq(labels[32 * 100 + 64], GRID_ZERO);
+    ck_assert_int_eq(labels[89 * 100 + 99], GRID_AWAY);
+    quiet_tiles_label(labels, &quiet);
+    ck_assert_int_eq(labels[0], 1);
+    ck_assert_int_eq(labels[99], 0);
+}
+
+/* A border between tiles: those beside it prefer different labels. */
+TEST(tiles_beside_those_that_prefer_the_other_label_are_not_quiet)
+{
+    static uint8_t labels[100 * 90];
+    OWNED(quiet_tiles_release) struct quiet_tiles quiet = {0};
+    float row[100];
+    must(quiet_tiles_init(&quiet, 100, 90, err));
+    for (int y = 0; y < 90; y++) {
+        for (int x = 0; x < 100; x++)
+            row[x] = x < 48 ? 1 : -1;
+        quiet_tiles_add(&quiet, row, y);
+    }
+    quiet_tiles_begin(&quiet);
+    quiet_tiles_paint(labels, &quiet, GRID_UNDECIDED, GRID_AWAY);
+    for (int p = 0; p < 100 * 90; p++)
+        ck_assert_int_eq(labels[p], p % 100 >= 32 && p % 100 < 64 ? GRID_UNDECIDED : GRID_AWAY);
 }
 
 TEST(scores_far_above_couplings_decide_by_their_sign)
@@ -241,7 +353,8 @@ TEST(scores_far_above_couplings_decide_by_their_sign)
     draw(&field, 2, 1);
     for (int p = 0; p < field.width * field.height; p++)
         field.unary[p] = p % 3 ? -5000 : 5000;
-    const struct pixel_energy energy = {field.width, field.height, field_row, &field};
+    const struct pixel_energy energy = {
+        .width = field.width, .height = field.height, .row = field_row, .context = &field};
     for (int64_t whole = 0; whole <= MAX_PIXELS; whole += MAX_PIXELS) {
         must(pixel_cut(labels, &n_open, &energy, NULL, whole, err));
         ck_assert_uint_eq(n_open, 0);

@@ -174,10 +174,17 @@ INLINE int32_t rounded(double value)
     return (int32_t)bits;
 }
 
-/* Row y of every plane, zero where it has no neighbours. */
-static void rows_next(struct rows *rows, const struct grid_rows *grid, const float *const coupling[4], int32_t y,
-                      double scale)
+static int32_t least(int32_t a, int32_t b)
 {
+    return a < b ? a : b;
+}
+
+/* Row y of every plane, zero where it has no neighbours. fixed[height][width] says which pixels are away. */
+static void rows_next(struct rows *rows, const struct grid_cut *cut, const struct grid_rows *grid,
+                      const float *const coupling[4], const uint8_t *fixed, int32_t y)
+{
+    static const int32_t step_x[4] = {1, 0, 1, -1};
+    double scale = grid->scale.scale;
     for (int k = 0; k < grid->n_neighbours / 2; k++) {
         struct plane plane = plane_of(grid->width, grid->height, k);
         int32_t *restrict now = rows->before[k];
@@ -187,8 +194,15 @@ static void rows_next(struct rows *rows, const struct grid_rows *grid, const flo
         const float *c = coupling[k];
         if (y >= plane.n_rows || !c)
             continue;
-        for (int32_t x = plane.first; x < plane.last; x++)
-            now[x] = rounded(c[x] * scale);
+        const uint8_t *there = fixed + ((ptrdiff_t)y + (k > 0)) * grid->width + step_x[k];
+        for (int32_t r = cut->row_runs[y]; r < cut->row_runs[y + 1]; r++) {
+            int32_t first = cut->runs[r].first, end = least(cut->runs[r].end, plane.last);
+            first = first > plane.first ? first : plane.first;
+            for (int32_t x = first; x < end; x++)
+                now[x] = rounded(c[x] * scale);
+            for (int32_t x = first; x < end && cut->has_away; x++)
+                now[x] &= -(there[x] != GRID_AWAY);
+        }
     }
 }
 
@@ -201,12 +215,12 @@ INLINE uint8_t decided(int32_t excess, const int32_t *arcs, int n_arcs)
     return (uint8_t)(GRID_UNDECIDED - (excess > sum) - 2 * (excess <= -sum));
 }
 
-/* Row y of the records. */
-INLINE void fill_row(struct grid_cut *cut, const struct rows *rows, const float *unary, const uint8_t *fixed, int32_t y,
-                     double scale, double limit, int n_arcs)
+/* A run of row y of the records. */
+INLINE void fill_run(struct grid_cut *cut, struct grid_run run, const struct rows *rows, const float *unary,
+                     const uint8_t *fixed, int32_t y, double scale, double limit, int n_arcs)
 {
     int32_t *const *now = rows->now, *const *before = rows->before;
-    for (int32_t x = 0; x < cut->width; x++) {
+    for (int32_t x = run.first; x < run.end; x++) {
         int32_t p = pixel_at(cut, x, y), *arcs = arcs_of(cut, p, n_arcs);
         struct grid_state *state = state_of(cut, p, n_arcs);
         arcs[0] = now[0][x];
@@ -224,11 +238,11 @@ INLINE void fill_row(struct grid_cut *cut, const struct rows *rows, const float 
     }
 }
 
-/* Takes the arcs of the decided pixels of row y out: undecided neighbours get what they carry, and may be decided by
+/* Takes the arcs of the decided pixels of a run out: undecided neighbours get what they carry, and may be decided by
  * it. Those before in the grid are next; those after it are found when their turn comes. */
-INLINE void eliminate_row(struct grid_cut *cut, int32_t *stack, int32_t y, int n_arcs)
+INLINE void eliminate_run(struct grid_cut *cut, struct grid_run run, int32_t *stack, int32_t y, int n_arcs)
 {
-    for (int32_t at = pixel_at(cut, 0, y), end = at + cut->width; at < end; at++) {
+    for (int32_t at = pixel_at(cut, run.first, y), end = at + run.end - run.first; at < end; at++) {
         int32_t n = state_of(cut, at, n_arcs)->label != GRID_UNDECIDED;
         cut->n_core += 1 - n;
         stack[0] = at;
@@ -254,6 +268,12 @@ INLINE void eliminate_row(struct grid_cut *cut, int32_t *stack, int32_t y, int n
     }
 }
 
+INLINE void eliminate_row(struct grid_cut *cut, int32_t *stack, int32_t y, int n_arcs)
+{
+    for (int32_t r = cut->row_runs[y]; r < cut->row_runs[y + 1]; r++)
+        eliminate_run(cut, cut->runs[r], stack, y, n_arcs);
+}
+
 /* Records by a power of two, see VALUE_BITS, rows from the top, then what is right whatever the flow: a core is left.
  * */
 INLINE void fill(struct grid_cut *cut, struct rows *rows, int32_t *stack, const uint8_t *fixed,
@@ -263,8 +283,9 @@ INLINE void fill(struct grid_cut *cut, struct rows *rows, int32_t *stack, const 
     for (int32_t y = 0; y < grid->height; y++) {
         const float *unary, *coupling[4] = {NULL};
         grid->row(grid->context, &unary, coupling, y);
-        rows_next(rows, grid, coupling, y, scale);
-        fill_row(cut, rows, unary, fixed + (size_t)y * (size_t)grid->width, y, scale, limit, n_arcs);
+        rows_next(rows, cut, grid, coupling, fixed, y);
+        for (int32_t r = cut->row_runs[y]; r < cut->row_runs[y + 1]; r++)
+            fill_run(cut, cut->runs[r], rows, unary, fixed + (size_t)y * (size_t)grid->width, y, scale, limit, n_arcs);
         if (y > 0)
             eliminate_row(cut, stack, y - 1, n_arcs);
     }
@@ -275,10 +296,13 @@ INLINE void fill(struct grid_cut *cut, struct rows *rows, int32_t *stack, const 
 INLINE void read_labels(uint8_t *labels, const struct grid_cut *cut, int n_arcs)
 {
     for (int32_t y = 0; y < cut->height; y++)
-        for (int32_t x = 0; x < cut->width; x++) {
-            const struct grid_state *state = state_of(cut, pixel_at(cut, x, y), n_arcs);
-            int is_source = (state->label == GRID_ONE) | ((state->label == GRID_UNDECIDED) & (state->distance > 0));
-            labels[(size_t)y * (size_t)cut->width + (size_t)x] = (uint8_t)is_source;
+        for (int32_t r = cut->row_runs[y], end = cut->row_runs[y + 1]; r < end; r++) {
+            const struct grid_run run = cut->runs[r];
+            for (int32_t x = run.first; x < run.end; x++) {
+                const struct grid_state *state = state_of(cut, pixel_at(cut, x, y), n_arcs);
+                int is_source = (state->label == GRID_ONE) | ((state->label == GRID_UNDECIDED) & (state->distance > 0));
+                labels[(size_t)y * (size_t)cut->width + (size_t)x] = (uint8_t)is_source;
+            }
         }
 }
 
@@ -311,7 +335,7 @@ enum clv_status grid_rows_map(uint8_t *labels, const struct grid_rows *grid, str
     if (grid->scale.is_exact)
         return grid_exact_map(labels, grid, err);
     OWNED(grid_cut_release) struct grid_cut cut = {0};
-    MUST(grid_cut_init(&cut, grid->width, grid->height, grid->n_neighbours, err));
+    MUST(grid_cut_init(&cut, grid->width, grid->height, grid->n_neighbours, labels, err));
     MUST(prepare(&cut, labels, grid, err));
     MUST(solve(&cut, err));
     if (cut.n_arcs == 4)

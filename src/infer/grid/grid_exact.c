@@ -39,10 +39,12 @@ static enum clv_status number_pixels(struct exact_cut *cut, int32_t *node, const
     return CLV_OK;
 }
 
-/* A neighbour with a fixed label pulls towards it. */
+/* A neighbour with a fixed label pulls towards it, one that is away does not. */
 static void add_pair(struct exact_cut *cut, const int32_t *node, const uint8_t *labels, size_t p, size_t q,
                      double coupling)
 {
+    if (labels[p] == GRID_AWAY || labels[q] == GRID_AWAY)
+        return;
     if (node[p] >= 0 && node[q] >= 0)
         exact_cut_add_edge(cut, node[p], node[q], coupling, coupling);
     else if (node[p] >= 0)

@@ -86,7 +86,7 @@ INLINE void sink(struct trees *self, struct grid_state *state, int32_t p, int32_
     for (int k = 0; k < n_arcs; k++) {
         int32_t q = p + cut->offset[k];
         struct grid_state *child = state_of(cut, q, n_arcs);
-        if (child->parent == (k ^ 1))
+        if (child->parent == (k ^ 1) + 1)
             add_orphan(self, child, q, level + 1);
     }
     if (nearest >= self->limit[side]) {
@@ -119,7 +119,7 @@ INLINE void adopt(struct trees *self, int side, int n_arcs)
             best = candidate < best ? candidate : best;
         }
         if ((int32_t)(best >> 3) == level - 1)
-            state->parent = best & 7;
+            state->parent = (best & 7) + 1;
         else
             sink(self, state, p, (int32_t)(best >> 3), side, n_arcs);
     }
@@ -132,9 +132,10 @@ INLINE int32_t bottleneck(const struct grid_cut *cut, int32_t p, int32_t amount,
 {
     const struct grid_state *state = state_of(cut, p, n_arcs);
     while (state->parent != GRID_ROOT) {
-        int32_t residual = toward_parent(cut, p, state->parent, side, n_arcs);
+        int k = state->parent - 1;
+        int32_t residual = toward_parent(cut, p, k, side, n_arcs);
         amount = residual < amount ? residual : amount;
-        p += cut->offset[state->parent];
+        p += cut->offset[k];
         state = state_of(cut, p, n_arcs);
     }
     int32_t root = side ? -state->excess : state->excess;
@@ -147,7 +148,7 @@ INLINE void push_path(struct trees *self, int32_t p, int32_t amount, int side, i
     struct grid_cut *cut = self->cut;
     struct grid_state *state = state_of(cut, p, n_arcs);
     while (state->parent != GRID_ROOT) {
-        int k = state->parent;
+        int k = state->parent - 1;
         int32_t q = p + cut->offset[k];
         int32_t *up = &arcs_of(cut, p, n_arcs)[k], *down = &arcs_of(cut, q, n_arcs)[k ^ 1];
         *up += side ? -amount : amount;
@@ -192,7 +193,7 @@ INLINE void scan(struct trees *self, struct grid_state *state, int32_t p, int si
         }
         if (!other->distance && toward_child(cut, p, k, side, n_arcs)) {
             other->distance = side ? -(depth + 1) : depth + 1;
-            other->parent = (uint8_t)(k ^ 1);
+            other->parent = (uint8_t)((k ^ 1) + 1);
             enlist(self, other, q, side, 1);
         }
     }
@@ -247,10 +248,10 @@ INLINE int32_t least_of(int32_t a, int32_t b, int32_t c)
     return c < least ? c : least;
 }
 
-/* Pushes excess of row y (0: the frame) to neighbours with a deficit. Most paths are that short and need no trees. */
-INLINE void push_to_neighbours(struct grid_cut *cut, int32_t y, int n_arcs)
+/* Pushes excess of a run of row y to neighbours with a deficit. Most paths are that short and need no trees. */
+INLINE void push_to_neighbours(struct grid_cut *cut, struct grid_run run, int32_t y, int n_arcs)
 {
-    for (int32_t p = y * cut->stride, end = p + cut->stride; p < end; p++) {
+    for (int32_t p = pixel_at(cut, run.first, y), end = p + run.end - run.first; p < end; p++) {
         struct grid_state *state = state_of(cut, p, n_arcs);
         for (int k = 0; k < n_arcs && state->label == GRID_UNDECIDED; k += 2) {
             int32_t q = p + cut->offset[k], here = state->excess;
@@ -267,12 +268,12 @@ INLINE void push_to_neighbours(struct grid_cut *cut, int32_t y, int n_arcs)
     }
 }
 
-/* Makes every undecided pixel of row y with excess or a deficit a root. Roots whose neighbours are all roots of their
- * side count as scanned. */
-INLINE void plant(struct trees *self, int32_t y, int n_arcs)
+/* Makes every undecided pixel of a run of row y with excess or a deficit a root. Roots whose neighbours are all roots
+ * of their side count as scanned. */
+INLINE void plant(struct trees *self, struct grid_run run, int32_t y, int n_arcs)
 {
     struct grid_cut *cut = self->cut;
-    for (int32_t p = y * cut->stride, end = p + cut->stride; p < end; p++) {
+    for (int32_t p = pixel_at(cut, run.first, y), end = p + run.end - run.first; p < end; p++) {
         struct grid_state *state = state_of(cut, p, n_arcs);
         int32_t excess = state->label == GRID_UNDECIDED ? state->excess : 0;
         state->parent = excess ? GRID_ROOT : GRID_NONE;
@@ -287,13 +288,16 @@ INLINE void plant(struct trees *self, int32_t y, int n_arcs)
 INLINE void start(struct trees *self, struct grid_cut *coarse, int n_arcs)
 {
     struct grid_cut *cut = self->cut;
-    for (int32_t y = 0; y < cut->height + 4; y++) {
+    for (int32_t y = 0; y < cut->height + 3; y++) {
         if (coarse->records && y % 2 && y <= cut->height)
             grid_project(cut, coarse, y / 2);
-        if (y >= 2 && y <= cut->height + 1)
-            push_to_neighbours(cut, y - 1, n_arcs);
-        if (y >= 2)
-            plant(self, y - 2, n_arcs);
+        int32_t pushed = y - 2, planted = y - 3;
+        if (pushed >= 0 && pushed < cut->height)
+            for (int32_t r = cut->row_runs[pushed]; r < cut->row_runs[pushed + 1]; r++)
+                push_to_neighbours(cut, cut->runs[r], pushed, n_arcs);
+        if (planted >= 0)
+            for (int32_t r = cut->row_runs[planted]; r < cut->row_runs[planted + 1]; r++)
+                plant(self, cut->runs[r], planted, n_arcs);
     }
     grid_cut_release(coarse);
 }

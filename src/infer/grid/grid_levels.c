@@ -53,27 +53,37 @@ INLINE int32_t clamp(int64_t value, int32_t size)
     return value > size ? size : value < -size ? -size : (int32_t)value;
 }
 
+INLINE void fill_pixel(struct grid_cut *coarse, const struct grid_cut *fine, int32_t x, int32_t y, int n_arcs)
+{
+    int32_t corner = corner_of(fine, x, y), p = pixel_at(coarse, x, y), n_core = 0;
+    struct grid_state *state = state_of(coarse, p, n_arcs);
+    int64_t excess = 0;
+    for (int i = 0; i < 4; i++) {
+        const struct grid_state *below = state_of(fine, corner + (i & 1) + (i >> 1) * fine->stride, n_arcs);
+        excess += below->label == GRID_UNDECIDED ? below->excess : 0;
+        n_core += below->label == GRID_UNDECIDED;
+    }
+    state->label = n_core ? GRID_UNDECIDED : GRID_ZERO;
+    coarse->n_core += n_core > 0;
+    state->excess = clamp(excess, MOST_EXCESS);
+    for (int direction = 0; direction < n_arcs / 2; direction++) {
+        int32_t capacity = clamp(capacity_of(fine, corner, direction, n_arcs), MOST_CAPACITY);
+        arcs_of(coarse, p, n_arcs)[2 * direction] = capacity;
+        arcs_of(coarse, p + coarse->offset[2 * direction], n_arcs)[2 * direction + 1] = capacity;
+    }
+}
+
+INLINE void fill_run(struct grid_cut *coarse, const struct grid_cut *fine, struct grid_run run, int32_t y, int n_arcs)
+{
+    for (int32_t x = run.first; x < run.end; x++)
+        fill_pixel(coarse, fine, x, y, n_arcs);
+}
+
 INLINE void fill_coarse(struct grid_cut *coarse, const struct grid_cut *fine, int n_arcs)
 {
     for (int32_t y = 0; y < coarse->height; y++)
-        for (int32_t x = 0; x < coarse->width; x++) {
-            int32_t corner = corner_of(fine, x, y), p = pixel_at(coarse, x, y), n_core = 0;
-            struct grid_state *state = state_of(coarse, p, n_arcs);
-            int64_t excess = 0;
-            for (int i = 0; i < 4; i++) {
-                const struct grid_state *below = state_of(fine, corner + (i & 1) + (i >> 1) * fine->stride, n_arcs);
-                excess += below->label == GRID_UNDECIDED ? below->excess : 0;
-                n_core += below->label == GRID_UNDECIDED;
-            }
-            state->label = n_core ? GRID_UNDECIDED : GRID_ZERO;
-            coarse->n_core += n_core > 0;
-            state->excess = clamp(excess, MOST_EXCESS);
-            for (int direction = 0; direction < n_arcs / 2; direction++) {
-                int32_t capacity = clamp(capacity_of(fine, corner, direction, n_arcs), MOST_CAPACITY);
-                arcs_of(coarse, p, n_arcs)[2 * direction] = capacity;
-                arcs_of(coarse, p + coarse->offset[2 * direction], n_arcs)[2 * direction + 1] = capacity;
-            }
-        }
+        for (int32_t r = coarse->row_runs[y], end = coarse->row_runs[y + 1]; r < end; r++)
+            fill_run(coarse, fine, coarse->runs[r], y, n_arcs);
 }
 
 /* Pushes along arc k of pixel p; a negative amount backwards. */
@@ -86,12 +96,12 @@ INLINE void push(struct grid_cut *cut, int32_t p, int k, int32_t amount, int n_a
     state_of(cut, q, n_arcs)->excess += amount;
 }
 
-/* Divides the flow of each coarse arc of row y in proportion to the arcs below it; the last one takes the rest of
+/* Divides the flow of each coarse arc of a run of row y in proportion to the arcs below it; the last one takes the rest of
  * rounding. The fine grid has no flow yet between blocks, so an arc's residual capacity is its whole capacity in both
  * directions. */
-INLINE void share_out(struct grid_cut *fine, const struct grid_cut *coarse, int32_t y, int n_arcs)
+INLINE void share_out(struct grid_cut *fine, const struct grid_cut *coarse, struct grid_run run, int32_t y, int n_arcs)
 {
-    for (int32_t x = 0; x < coarse->width; x++) {
+    for (int32_t x = run.first; x < run.end; x++) {
         int32_t corner = corner_of(fine, x, y), p = pixel_at(coarse, x, y);
         for (int direction = 0; direction < n_arcs / 2; direction++) {
             int32_t there = arcs_of(coarse, p, n_arcs)[2 * direction];
@@ -125,10 +135,11 @@ INLINE void level_pair(struct grid_cut *cut, int32_t p, int k, int n_arcs)
     push(cut, p, k, wanted > forth ? forth : wanted < -back ? -back : (int32_t)wanted, n_arcs);
 }
 
-/* Levels the blocks of row y that have undecided pixels. */
-INLINE void level_blocks(struct grid_cut *fine, const struct grid_cut *coarse, int32_t y, int n_arcs)
+/* Levels the blocks of a run of row y that have undecided pixels. */
+INLINE void level_blocks(struct grid_cut *fine, const struct grid_cut *coarse, struct grid_run run, int32_t y,
+                         int n_arcs)
 {
-    for (int32_t x = 0; x < coarse->width; x++) {
+    for (int32_t x = run.first; x < run.end; x++) {
         if (state_of(coarse, pixel_at(coarse, x, y), n_arcs)->label != GRID_UNDECIDED)
             continue;
         int32_t corner = corner_of(fine, x, y);
@@ -147,7 +158,7 @@ enum clv_status grid_coarsen(struct grid_cut *coarse, const struct grid_cut *fin
 {
     if (fine->width < LEAST_SIDE || fine->height < LEAST_SIDE || !fine->n_core)
         return CLV_OK;
-    MUST(grid_cut_init(coarse, (fine->width + 1) / 2, (fine->height + 1) / 2, fine->n_arcs, err));
+    MUST(grid_cut_init_half(coarse, fine, err));
     if (fine->n_arcs == 4)
         fill_coarse(coarse, fine, 4);
     else
@@ -155,13 +166,19 @@ enum clv_status grid_coarsen(struct grid_cut *coarse, const struct grid_cut *fin
     return CLV_OK;
 }
 
+INLINE void project(struct grid_cut *fine, const struct grid_cut *coarse, int32_t y, int n_arcs)
+{
+    const struct grid_run *first = coarse->runs + coarse->row_runs[y], *end = coarse->runs + coarse->row_runs[y + 1];
+    for (const struct grid_run *run = first; run < end; run++)
+        share_out(fine, coarse, *run, y, n_arcs);
+    for (const struct grid_run *run = first; run < end; run++)
+        level_blocks(fine, coarse, *run, y, n_arcs);
+}
+
 void grid_project(struct grid_cut *fine, const struct grid_cut *coarse, int32_t y)
 {
-    if (fine->n_arcs == 4) {
-        share_out(fine, coarse, y, 4);
-        level_blocks(fine, coarse, y, 4);
-    } else {
-        share_out(fine, coarse, y, 8);
-        level_blocks(fine, coarse, y, 8);
-    }
+    if (fine->n_arcs == 4)
+        project(fine, coarse, y, 4);
+    else
+        project(fine, coarse, y, 8);
 }

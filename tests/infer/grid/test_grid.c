@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "infer/grid/grid.h"
 #include "infer/infer.h"
 #include "support/support.h"
 
@@ -99,6 +100,61 @@ TEST(grids_with_long_ways_equal_the_general_oracle)
         solve_as_field(y, oracle, &s.grid);
         for (int32_t p = 0; p < w * s.grid.height; p++)
             ck_assert_msg(labels[p] == y[p], "sample %d: pixel %d differs", (int)t, p);
+    }
+}
+
+static void sample_row(void *context, const float **unary, const float *coupling[4], int32_t y)
+{
+    const struct clv_grid *grid = context;
+    *unary = grid->unary + y * grid->width;
+    for (int k = 0; k < grid->n_neighbours / 2; k++)
+        coupling[k] = grid->coupling[k] + y * grid->width;
+}
+
+/* Blocks are away whose scores and couplings are no numbers; on the other side they are there, but coupled with
+ * nothing. */
+TEST(pixels_that_are_away_are_no_part_of_the_grid)
+{
+    static const int dx[] = {1, 0, 1, -1}, dy[] = {0, 1, 1, 1};
+    static struct sample s, whole;
+    static uint8_t labels[MAX_PIXELS], expected[MAX_PIXELS];
+    static bool is_away[MAX_PIXELS];
+    for (uint64_t t = 0; t < 400; t++) {
+        struct grid_sizes sizes = {0};
+        draw_sample(&s, 9000 + t, t % 8 ? 40 : MAX_SIDE, t % 2 ? 4 : 8, 8, t % 3 ? 12 : 2);
+        int32_t w = s.grid.width, h = s.grid.height, period = 1 + (int32_t)rng_below(8, 2, t, 17);
+        for (int32_t p = 0; p < w * h; p++) {
+            uint64_t block = (uint64_t)(p / w / period * 200 + p % w / period);
+            is_away[p] = rng_below(8, 3, t << 20 | block, 3) == 0;
+            labels[p] = is_away[p] ? GRID_AWAY : GRID_UNDECIDED;
+        }
+        whole = s;
+        whole.grid.unary = whole.unary;
+        for (int k = 0; k < 4; k++)
+            whole.grid.coupling[k] = whole.coupling[k];
+        for (int32_t p = 0; p < w * h; p++)
+            for (int k = 0; k < 4; k++) {
+                int32_t x = p % w + dx[k], y = p / w + dy[k];
+                bool is_inside = x >= 0 && x < w && y < h;
+                if (is_away[p] || (is_inside && is_away[y * w + x]))
+                    whole.coupling[k][p] = 0;
+                if (is_away[p])
+                    s.unary[p] = s.coupling[k][p] = NAN;
+            }
+        for (int32_t y = 0; y < h; y++)
+            grid_sizes_add(&sizes, whole.unary + y * w, w);
+        sizes.coupling = 12;
+        struct grid_rows rows = {.width = w,
+                                 .height = h,
+                                 .n_neighbours = s.grid.n_neighbours,
+                                 .scale = grid_scale_of(&sizes),
+                                 .row = sample_row,
+                                 .context = &s.grid};
+        rows.scale.is_exact = t % 5 == 0;
+        must(clv_grid_map(expected, &whole.grid, err));
+        must(grid_rows_map(labels, &rows, err));
+        for (int32_t p = 0; p < w * h; p++)
+            ck_assert_msg(labels[p] == (is_away[p] ? GRID_AWAY : expected[p]), "sample %d: pixel %d", (int)t, p);
     }
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "click/click.h"
+#include "refine/refine.h"
 #include "support/support.h"
 
 enum { W = 150, H = 70, N = W * H, TILE = 64 };
@@ -35,7 +35,7 @@ static float lean(const struct window *window, const uint8_t *before, const uint
              column++, n++)
             n_foreground += before[row * W + column];
     if (seeds[y * W + x])
-        return seeds[y * W + x] == CLICK_FOREGROUND ? 100 : -100;
+        return seeds[y * W + x] == FIXED_ONE ? 100 : -100;
     return n_foreground == 0 ? -100 : n_foreground == n ? 100 : 2 * (2 * (float)n_foreground / (float)n - 1);
 }
 
@@ -116,15 +116,15 @@ TESTS(a_border_is_cut_tile_by_tile_within_reach, 1, 10)
         double x = (double)(p % W) - 70, y = (double)(p / W) - 50;
         bool is_in = hypot(x, y) < 34;
         before[p] = hypot(x - 3, y + 2) < 33;
-        seeds[p] = (uint8_t)(rng_below(6, 1, p, 200) ? CLICK_FREE
-                             : is_in                 ? CLICK_FOREGROUND
-                                                     : CLICK_BACKGROUND + 2 * rng_below(6, 2, p, 2));
+        seeds[p] = (uint8_t)(rng_below(6, 1, p, 200) ? FIXED_NOT
+                             : is_in                 ? FIXED_ONE
+                                                     : FIXED_ZERO + 2 * rng_below(6, 2, p, 2));
         for (uint64_t c = 0; c < 3; c++)
             image.pixels[3 * p + c] = (uint8_t)((is_in ? 110 : 80) + rng_below(6, 3 + c, p, 60));
     }
     must(pixel_couplings_init(&couplings, &image, 3, err));
     memcpy(labels, before, N);
-    must(click_border_follow(labels, &couplings, seeds, _i, err));
+    must(border_follow(labels, &couplings, seeds, _i, err));
     follow_slowly(expected, before, &couplings, seeds, _i);
     for (int p = 0; p < N; p++) {
         n_moved += labels[p] != before[p];
@@ -132,6 +132,34 @@ TESTS(a_border_is_cut_tile_by_tile_within_reach, 1, 10)
     }
     ck_assert_int_gt(n_moved, 20);
     ck_assert_int_le(n_other, 2); /* but for rounding */
+}
+
+/* A square of 40 x 40 from a cut of a quarter of the sides, two pixels of the image too far to the left. */
+TEST(a_small_cut_is_enlarged_and_follows_the_edges_of_the_image)
+{
+    OWNED(clv_image_release) struct clv_image image = {0};
+    OWNED(pixel_couplings_release) struct pixel_couplings couplings = {0};
+    static uint8_t labels[N], fixed[N], cut[(W / 4 + 1) * (H / 4 + 1)];
+    enum { WIDTH = 38, HEIGHT = 18 };
+    must(clv_image_new(&image, W, H, 3, err));
+    for (int p = 0; p < N; p++) {
+        bool is_in = p % W >= 42 && p % W < 82 && p / W >= 20 && p / W < 60;
+        memset(image.pixels + 3 * p, is_in ? 200 : 50, 3);
+    }
+    for (int p = 0; p < WIDTH * HEIGHT; p++)
+        cut[p] = p % WIDTH >= 10 && p % WIDTH < 20 && p / WIDTH >= 5 && p / WIDTH < 15;
+    fixed[40 * W + 60] = FIXED_ZERO;
+    fixed[5 * W + 5] = FIXED_ONE;
+    fixed[6 * W + 5] = 3;
+    must(border_couplings_init(&couplings, &image, err));
+    must(border_enlarge(labels, &couplings, cut, WIDTH, HEIGHT, fixed, err));
+    int n_wrong = 0;
+    for (int p = 0; p < N; p++)
+        n_wrong += labels[p] != (image.pixels[3 * p] == 200) && !fixed[p];
+    ck_assert_int_le(n_wrong, 8); /* at the corners */
+    ck_assert_int_eq(labels[40 * W + 60], 0);
+    ck_assert_int_eq(labels[5 * W + 5], 1);
+    ck_assert_int_eq(labels[6 * W + 5], 0);
 }
 
 TEST(tiles_without_a_border_keep_their_labels_whatever_strokes_say)
@@ -143,8 +171,8 @@ TEST(tiles_without_a_border_keep_their_labels_whatever_strokes_say)
     must(pixel_couplings_init(&couplings, &image, 3, err));
     for (int side = 0; side < 2; side++) {
         memset(labels, side, N);
-        memset(seeds, side ? CLICK_BACKGROUND : CLICK_FOREGROUND, N);
-        must(click_border_follow(labels, &couplings, seeds, 4, err));
+        memset(seeds, side ? FIXED_ZERO : FIXED_ONE, N);
+        must(border_follow(labels, &couplings, seeds, 4, err));
         for (int p = 0; p < N; p++)
             ck_assert_int_eq(labels[p], side);
     }
