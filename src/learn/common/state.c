@@ -82,6 +82,7 @@ enum clv_status state_read_curve(struct clv_training_result *result, const struc
 
 enum clv_status state_refuse(const struct checkpoints *checkpoints, const char *what, struct clv_error *err)
 {
-    return fail(err, CLV_ERR_DATA, "%s: stands where this training never does: %s",
+    return fail(err, CLV_ERR_DATA,
+                "%s: holds a state that this training is never in: %s; remove it to train from the start",
                 checkpoints->training->checkpoints->path, what);
 }
