@@ -7,11 +7,11 @@
 
 #include "base/base.h"
 #include "image/image.h"
-#include "refine/refine.h"
 #include "superpixel/superpixel.h"
 
-#define MARGIN         0.3   /* of the box's mean side, on each side */
-#define WORKING_PIXELS 50000 /* a larger crop is shrunk to this for its superpixels */
+#define MARGIN         0.3     /* of the box's mean side, on each side */
+#define WORKING_PIXELS 50000   /* a larger crop is shrunk to this for its superpixels .. */
+#define CUTTING_PIXELS 1000000 /* .. and to this for its cut, which is then in one part: see PIXEL_CUT_WHOLE */
 #define COMPACTNESS    8.0f
 #define ITERATIONS     6
 
@@ -138,10 +138,10 @@ enum clv_status box_scene_init(struct box_scene *scene, const struct clv_image *
     const struct clv_slic_options slic = {n_superpixels, COMPACTNESS, ITERATIONS};
     MUST(crop(&result, image, box, err));
     int32_t width = result.image.width, height = result.image.height;
-    if ((int64_t)width * height <= PIXEL_CUT_WHOLE)
+    if ((int64_t)width * height <= CUTTING_PIXELS)
         result.cutting = result.image;
     else
-        MUST(image_shrink(&result.cutting, &result.image, PIXEL_CUT_WHOLE, err)); /* which is cut in one part */
+        MUST(image_shrink(&result.cutting, &result.image, CUTTING_PIXELS, err));
     MUST(image_shrink(&working, &result.image, WORKING_PIXELS, err));
     int32_t small_width = working.width, small_height = working.height;
     struct clv_pixel_box scaled = box_scene_scale(&result, small_width, small_height);
