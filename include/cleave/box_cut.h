@@ -39,10 +39,10 @@ CLV_API void clv_box_cut_defaults(struct clv_box_cut_options *options);
  * border count as open. At last a cut of the superpixels and one of the pixels (clv_refine) are made.
  *
  * A box over the whole image leaves no background to learn from; then positions and colours within it decide. Image of
- * 3 channels, box placed in it (clv_boxes_place). Box and margin of more than 2 Mpixel are cut at that size, and the
- * labels enlarged. One thread, deterministic. O(pixels of box and margin + n_superpixels^2 x rounds): about 0.04 s for
- * an image of 0.15 Mpixel. Errors: CLV_ERR_USAGE (an option, the image, a box that is not in it), CLV_ERR_MEMORY;
- * outputs are then unchanged. */
+ * 3 channels, box placed in it (clv_boxes_place). Box and margin of more than 1 Mpixel are cut as a copy of that size,
+ * and the border then follows the edges at the original pixels, on all processors. Deterministic. O(pixels of box and
+ * margin + n_superpixels^2 x rounds): about 0.04 s for an image of 0.15 Mpixel. Errors: CLV_ERR_USAGE (an option, the
+ * image, a box that is not in it), CLV_ERR_MEMORY; outputs are then unchanged. */
 CLV_API enum clv_status clv_box_cut(uint8_t *labels, float *probability, const struct clv_image *image,
                                     const struct clv_box *box, const struct clv_box_cut_options *options,
                                     struct clv_error *err) CLV_CHECK;

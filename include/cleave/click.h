@@ -21,8 +21,9 @@ extern "C" {
  * the first few are taken to say less.
  *
  * Image of 3 channels. Deterministic. O(pixels + superpixels^2): about 0.05 s for 0.25 Mpixel. Images of more than 0.4
- * Mpixel are cut at that size, and the border then follows the edges at their own pixels, on all processors. Errors: CLV_ERR_USAGE (the image), CLV_ERR_DATA (a value that is not a label, naming
- * its pixel), CLV_ERR_MEMORY; labels are then unchanged. */
+ * Mpixel are cut at that size, and the border then follows the edges at their own pixels, on all processors. Errors:
+ * CLV_ERR_USAGE (the image), CLV_ERR_DATA (a value that is not a label, naming its pixel), CLV_ERR_MEMORY; labels are
+ * then unchanged. */
 CLV_API enum clv_status clv_click_cut(uint8_t *labels, const struct clv_image *image, const uint8_t *strokes,
                                       const uint8_t *before, struct clv_error *err) CLV_CHECK;
 

@@ -8,10 +8,10 @@
 
 #include "base/base.h"
 #include "cleave/refine.h"
+#include "refine/refine.h"
 
 #define MAX_SUPERPIXELS 4000
-#define LARGEST_CUT     (1 << 21) /* pixels */
-#define PRIOR_CLIP      4.0       /* of log odds at the pixels */
+#define PRIOR_CLIP      4.0 /* of log odds at the pixels */
 
 void clv_box_cut_defaults(struct clv_box_cut_options *options)
 {
@@ -65,23 +65,20 @@ static enum clv_status refine_border(uint8_t *labels, const struct clv_image *im
     return clv_refine(labels, image, prior, is_fixed, &refining, err);
 }
 
-/* labels[height][width] of the crop. A large one is cut smaller, to bound time and memory. */
+/* labels[height][width] of the crop. A large one is cut as a smaller copy; then the border moves to the edges at its own
+ * pixels. */
 static enum clv_status cut_pixels(uint8_t *labels, const struct box_scene *scene, const int32_t *foreground,
                                   const double *odds, double coupling, struct clv_error *err)
 {
-    const struct clv_image *image = &scene->image;
-    double scale = sqrt(LARGEST_CUT / ((double)image->width * image->height));
-    if (scale >= 1)
-        return refine_border(labels, image, scene, foreground, odds, coupling, err);
-    OWNED(clv_image_release) struct clv_image small = {0};
-    int32_t width = int32_within(image->width * scale, 1, image->width),
-            height = int32_within(image->height * scale, 1, image->height);
-    OWNED_ARRAY uint8_t *cut = array_alloc((size_t)width, (size_t)height);
+    const struct clv_image *small = &scene->cutting;
+    if (small->pixels == scene->image.pixels)
+        return refine_border(labels, &scene->image, scene, foreground, odds, coupling, err);
+    OWNED(pixel_couplings_release) struct pixel_couplings couplings = {0};
+    OWNED_ARRAY uint8_t *cut = array_alloc((size_t)small->width, (size_t)small->height);
     NEED(cut);
-    MUST(clv_image_resize(&small, image, width, height, err));
-    MUST(refine_border(cut, &small, scene, foreground, odds, coupling, err));
-    clv_labels_resize(labels, image->width, image->height, cut, width, height);
-    return CLV_OK;
+    MUST(refine_border(cut, small, scene, foreground, odds, coupling, err));
+    MUST(border_couplings_init(&couplings, &scene->image, err));
+    return border_enlarge(labels, &couplings, cut, small->width, small->height, NULL, err);
 }
 
 /* Writes results of the crop into the whole image. */
@@ -93,15 +90,17 @@ static void write_out(uint8_t *labels, float *probability, const struct box_scen
         memset(labels, 0, n);
     for (size_t p = 0; probability && p < n; p++)
         probability[p] = 0;
-    for (int32_t y = scene->box.first_y; y < scene->box.end_y; y++)
-        for (int32_t x = scene->box.first_x; x < scene->box.end_x; x++) {
-            size_t p = (size_t)(y + scene->crop.first_y) * stride + (size_t)(x + scene->crop.first_x);
-            if (labels)
-                labels[p] = cut[(size_t)y * (size_t)scene->image.width + (size_t)x];
-            int32_t i = probability ? box_scene_at(scene, &scene->image, x, y) : 0;
-            if (probability && scene->regions[i].is_inside)
-                probability[p] = (float)box_logistic(odds[i]);
+    size_t first_x = (size_t)scene->box.first_x, width = (size_t)(scene->box.end_x - scene->box.first_x);
+    for (int32_t y = scene->box.first_y; y < scene->box.end_y; y++) {
+        size_t p = (size_t)(y + scene->crop.first_y) * stride + (size_t)scene->crop.first_x + first_x;
+        if (labels)
+            memcpy(labels + p, cut + (size_t)y * (size_t)scene->image.width + first_x, width);
+        for (size_t x = 0; probability && x < width; x++) {
+            int32_t i = box_scene_at(scene, &scene->image, (int32_t)(first_x + x), y);
+            if (scene->regions[i].is_inside)
+                probability[p + x] = (float)box_logistic(odds[i]);
         }
+    }
 }
 
 /* foreground[n] and odds[n] of the superpixels. */

@@ -25,6 +25,7 @@ struct box_region {
 
 struct box_scene {
     struct clv_image image;             /* the box and its margin, at the image's size */
+    struct clv_image cutting;           /* the same pixels, or a smaller copy of a large crop */
     struct clv_pixel_box crop;          /* where that is in the image */
     struct clv_pixel_box box;           /* the box within the crop */
     struct clv_superpixels superpixels; /* of the crop, perhaps shrunk */

@@ -6,15 +6,19 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "image/image.h"
 #include "superpixel/superpixel.h"
 
-#define MARGIN         0.3   /* of the box's mean side, on each side */
-#define WORKING_PIXELS 50000 /* a larger crop is shrunk to this for its superpixels */
+#define MARGIN         0.3     /* of the box's mean side, on each side */
+#define WORKING_PIXELS 50000   /* a larger crop is shrunk to this for its superpixels .. */
+#define CUTTING_PIXELS 1000000 /* .. and to this for its cut, which is then in one part: see PIXEL_CUT_WHOLE */
 #define COMPACTNESS    8.0f
 #define ITERATIONS     6
 
 void box_scene_release(struct box_scene *scene)
 {
+    if (scene->cutting.pixels != scene->image.pixels)
+        clv_image_release(&scene->cutting);
     clv_image_release(&scene->image);
     clv_superpixels_release(&scene->superpixels);
     clv_adjacency_release(&scene->adjacency);
@@ -134,11 +138,13 @@ enum clv_status box_scene_init(struct box_scene *scene, const struct clv_image *
     const struct clv_slic_options slic = {n_superpixels, COMPACTNESS, ITERATIONS};
     MUST(crop(&result, image, box, err));
     int32_t width = result.image.width, height = result.image.height;
-    double scale = fmin(1, sqrt(WORKING_PIXELS / ((double)width * height)));
-    int32_t small_width = int32_within(round(width * scale), 1, width),
-            small_height = int32_within(round(height * scale), 1, height);
+    if ((int64_t)width * height <= CUTTING_PIXELS)
+        result.cutting = result.image;
+    else
+        MUST(image_shrink(&result.cutting, &result.image, CUTTING_PIXELS, err));
+    MUST(image_shrink(&working, &result.image, WORKING_PIXELS, err));
+    int32_t small_width = working.width, small_height = working.height;
     struct clv_pixel_box scaled = box_scene_scale(&result, small_width, small_height);
-    MUST(clv_image_resize(&working, &result.image, small_width, small_height, err));
     MUST(clv_slic(&result.superpixels, &working, &slic, err));
     MUST(split_at_box(&result.superpixels, scaled, err));
     MUST(clv_adjacency_build(&result.adjacency, &result.superpixels, err));

@@ -10,6 +10,7 @@
 #include "superpixel/superpixel.h"
 
 #define WORKING_PIXELS 100000
+#define CUTTING_PIXELS 400000
 #define SUPERPIXELS    900
 #define COMPACTNESS    8.0f
 #define ITERATIONS     6
@@ -125,9 +126,9 @@ static enum clv_status fill(struct click_scene *scene, const struct clv_image *i
     scene->image = *image;
     scene->cutting = *image; /* borrowed, unless it is large */
     scene->unit_px = (float)sqrt(n_pixels);
-    if (n_pixels > BORDER_CUT_PIXELS) {
+    if (n_pixels > CUTTING_PIXELS) {
         scene->cutting = (struct clv_image){0};
-        MUST(image_shrink(&scene->cutting, image, BORDER_CUT_PIXELS, err));
+        MUST(image_shrink(&scene->cutting, image, CUTTING_PIXELS, err));
         MUST(border_couplings_init(&scene->couplings, &scene->image, err));
     }
     MUST(image_shrink(&scene->working, &scene->cutting, WORKING_PIXELS, err));

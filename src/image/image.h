@@ -378,7 +378,7 @@ int32_t overlay_halo(int32_t outline_px);
 /* Returns the length of a side in working pixels, at least 1; `scale` is a number of pixels per working pixel. */
 int32_t scaled_size(int32_t size, float scale);
 
-/* Copies an image, shrunk to at most n_pixels if it is larger. */
+/* Copies an image, shrunk to n_pixels if it is larger; its sides are rounded. */
 enum clv_status image_shrink(struct clv_image *copy, const struct clv_image *image, double n_pixels,
                              struct clv_error *err) CLV_CHECK;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/machine.h"
 #include "image/image.h"
 
 /* Where one axis's target samples, from some one on, come from: sample i of them is the sum over k of
@@ -65,7 +66,8 @@ static enum clv_status axis_init(struct axis *axis, int32_t source, int32_t targ
 }
 
 /* One target row's source rows, blended: sum[n]. */
-static void blend_rows(float *sum, const uint8_t *rows, size_t n, const float *weights, size_t n_weights)
+FOR_EVERY_WIDTH static void blend_rows(float *restrict sum, const uint8_t *restrict rows, size_t n,
+                                       const float *restrict weights, size_t n_weights)
 {
     for (size_t i = 0; i < n; i++)
         sum[i] = weights[0] * rows[i];
@@ -73,6 +75,22 @@ static void blend_rows(float *sum, const uint8_t *rows, size_t n, const float *w
         const uint8_t *row = rows + k * n;
         for (size_t i = 0; i < n; i++)
             sum[i] += weights[k] * row[i];
+    }
+}
+
+/* Blends the columns of 3 channels side by side, each as blend_columns does. */
+static void blend_colours(uint8_t *target, int32_t width, const float *row, const struct axis *axis)
+{
+    for (int32_t x = 0; x < width; x++, target += 3) {
+        const float *weights = axis->weights + axis->first_weight[x];
+        size_t n = axis->first_weight[x + 1] - axis->first_weight[x];
+        const float *source = row + 3 * (size_t)axis->first[x];
+        float sum[3] = {0, 0, 0};
+        for (size_t k = 0; k < n; k++, source += 3)
+            for (int c = 0; c < 3; c++)
+                sum[c] += weights[k] * source[c];
+        for (int c = 0; c < 3; c++)
+            target[c] = (uint8_t)(sum[c] + 0.5f);
     }
 }
 
@@ -146,7 +164,11 @@ enum clv_status image_resize_part(struct clv_image *target, const struct image_p
         size_t at = down.first_weight[y];
         blend_rows(row, source->pixels + (size_t)down.first[y] * row_size, row_size, down.weights + at,
                    down.first_weight[y + 1] - at);
-        blend_columns(result.pixels + (size_t)y * (size_t)width * channels, width, channels, row, &across);
+        uint8_t *blended = result.pixels + (size_t)y * (size_t)width * channels;
+        if (channels == 3)
+            blend_colours(blended, width, row, &across);
+        else
+            blend_columns(blended, width, channels, row, &across);
     }
     *target = TAKE(result);
     return CLV_OK;

@@ -59,18 +59,104 @@ static double now_ms(void)
     return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
 }
 
-/* value, length, value, length .. */
-static void put_runs(struct text *json, const int32_t *values, size_t n)
+/* Runs of equal values that are written as value, length, value, length .. */
+struct run_writer {
+    struct text *json;
+    int32_t value;
+    size_t length; /* of the last run, which is not written yet */
+    bool is_begun;
+};
+
+static void write_run(struct run_writer *self)
 {
-    text_put(json, "[");
+    if (self->length)
+        text_printf(self->json, "%s%d,%zu", self->is_begun ? "," : "", self->value, self->length);
+    self->is_begun |= self->length > 0;
+    self->length = 0;
+}
+
+static void add_run(struct run_writer *self, int32_t value, size_t length)
+{
+    if (value != self->value)
+        write_run(self);
+    self->value = value;
+    self->length += length;
+}
+
+static void add_values(struct run_writer *self, const int32_t *values, size_t n)
+{
     for (size_t p = 0; p < n;) {
         size_t end = p + 1;
         while (end < n && values[end] == values[p])
             end++;
-        text_printf(json, "%s%d,%zu", p ? "," : "", values[p], end - p);
+        add_run(self, values[p], end - p);
         p = end;
     }
+}
+
+static void put_runs(struct text *json, const int32_t *values, size_t n)
+{
+    struct run_writer writer = {.json = json};
+    text_put(json, "[");
+    add_values(&writer, values, n);
+    write_run(&writer);
     text_put(json, "]");
+}
+
+/* An object's mask, from its run k on, which begins at pixel `at`. */
+struct layer {
+    const struct page_runs *runs;
+    size_t k, at;
+    int32_t number;
+};
+
+/* Paints the layer's part of pixels from .. to - 1. Returns whether it has any. */
+static bool paint_part(int32_t *numbers, size_t from, size_t to, struct layer *layer)
+{
+    bool is_any = false;
+    for (; layer->k < layer->runs->n; layer->k++) {
+        size_t end = layer->at + (size_t)layer->runs->lengths[layer->k], last = end < to ? end : to;
+        for (size_t p = layer->at > from ? layer->at : from; layer->k % 2 && p < last; p++) {
+            numbers[p - from] = layer->number;
+            is_any = true;
+        }
+        if (end > to)
+            break;
+        layer->at = end;
+    }
+    return is_any;
+}
+
+enum { PART = 4096 }; /* pixels */
+
+/* The runs of 1 + object, 0: none; of objects that overlap the last one. */
+static enum clv_status put_objects(struct text *json, const struct page_document *document, struct clv_error *err)
+{
+    size_t n_pixels = page_document_size(document), n = 0;
+    int32_t n_objects = page_document_n_objects(document), numbers[PART];
+    struct run_writer writer = {.json = json};
+    OWNED_ARRAY struct layer *layers = array_alloc((size_t)n_objects, sizeof *layers);
+    NEED(layers);
+    for (int32_t object = 0; object < n_objects; object++) {
+        const struct page_event *last = page_history_latest(&document->history, object, document->history.cursor);
+        if (last && last->kind != PAGE_DELETE)
+            layers[n++] = (struct layer){.runs = &last->result, .number = object + 1};
+    }
+    text_put(json, "[");
+    for (size_t from = 0; from < n_pixels; from += PART) {
+        size_t to = from + PART < n_pixels ? from + PART : n_pixels;
+        bool is_any = false;
+        memset(numbers, 0, sizeof numbers);
+        for (size_t k = 0; k < n; k++)
+            is_any |= paint_part(numbers, from, to, &layers[k]);
+        if (is_any)
+            add_values(&writer, numbers, to - from);
+        else
+            add_run(&writer, 0, to - from);
+    }
+    write_run(&writer);
+    text_put(json, "]");
+    return CLV_OK;
 }
 
 /* Whether the event is the latest of its object, if it is a box; true for other events. */
@@ -109,12 +195,8 @@ static enum clv_status put_document(struct text *json, const struct page_session
 {
     const struct page_document *document = &session->document;
     const struct page_history *history = &document->history;
-    size_t n = page_document_size(document);
-    OWNED_ARRAY int32_t *numbers = array_alloc(n, sizeof *numbers);
     char tag[PAGE_TAG_SIZE];
-    NEED(numbers);
     page_session_tag_open(tag, session);
-    page_document_number(numbers, document);
     text_printf(json,
                 "{\"number\":%d,\"width\":%d,\"height\":%d,\"revision\":%d,\"accepted\":%s,\"undo\":%s,\"redo\":%s,"
                 "\"ms\":%.1f,\"opening\":%lld,\"tag\":\"%s\",\"name\":",
@@ -139,7 +221,7 @@ static enum clv_status put_document(struct text *json, const struct page_session
     text_printf(json, "],\"next_object\":%d,\"strokes\":", n_objects);
     put_strokes(json, history);
     text_put(json, ",\"runs\":");
-    put_runs(json, numbers, n);
+    MUST(put_objects(json, document, err));
     text_put(json, "}\n");
     return CLV_OK;
 }

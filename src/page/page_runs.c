@@ -11,20 +11,40 @@ void page_runs_release(struct page_runs *runs)
     *runs = (struct page_runs){0};
 }
 
+/* The first pixel from `at` on that has the label, or the first that has not; n_pixels: there is none. */
+static size_t find(const uint8_t *labels, size_t at, size_t n_pixels, uint8_t label, bool is_wanted)
+{
+    if (is_wanted) {
+        const uint8_t *found = at < n_pixels ? memchr(labels + at, label, n_pixels - at) : NULL;
+        return found ? (size_t)(found - labels) : n_pixels;
+    }
+    const uint64_t like = 0x0101010101010101U * label;
+    for (uint64_t word; at + sizeof word <= n_pixels; at += sizeof word) {
+        memcpy(&word, labels + at, sizeof word);
+        if (word != like)
+            break;
+    }
+    while (at < n_pixels && labels[at] == label)
+        at++;
+    return at;
+}
+
 enum clv_status page_runs_encode(struct page_runs *runs, const uint8_t *labels, size_t n_pixels, uint8_t label,
                                  struct clv_error *err)
 {
     OWNED(page_runs_release) struct page_runs result = {0};
-    size_t n = 1;
-    for (size_t p = 0; p < n_pixels; p++)
-        n += (labels[p] == label) != (p > 0 && labels[p - 1] == label);
-    result.lengths = array_zalloc(n, sizeof *result.lengths);
+    size_t n = 0, at = 0;
+    do {
+        at = find(labels, at, n_pixels, label, n % 2 == 0);
+        n++;
+    } while (at < n_pixels);
+    result.lengths = array_alloc(n, sizeof *result.lengths);
     NEED(result.lengths);
-    for (size_t p = 0; p < n_pixels; p++) {
-        result.n += (labels[p] == label) != (p > 0 && labels[p - 1] == label);
-        result.lengths[result.n]++;
+    for (at = 0; result.n < n; result.n++) {
+        size_t end = find(labels, at, n_pixels, label, result.n % 2 == 0);
+        result.lengths[result.n] = (int32_t)(end - at);
+        at = end;
     }
-    result.n++;
     *runs = TAKE(result);
     return CLV_OK;
 }

@@ -1,5 +1,5 @@
 /* Finds the parts of an image that a minimum cut of its pixels can leave out. A tile whose pixels all prefer one label
- * is quiet unless pixels that prefer the other are near. Quiet tiles are left out of the cut, couplings included, and
+ * is quiet unless pixels that prefer the other are near. Quiet tiles are left out of the cut, with their couplings, and
  * get the label that they prefer. That is exact if each pixel beside a quiet tile gets that label, too: the maximum
  * flow of the rest is a maximum flow of everything then, since no arc that it leaves open leads from label 1 to 0.
  * Otherwise the tile is woken and the rest cut again. Start at quiet_tiles_begin. */

@@ -144,9 +144,6 @@ double coupling_at(double coupling, size_t n_pixels);
 
 /* Labels that were cut on a smaller copy of a large image, at the image's own pixels. */
 
-/* Clicks and boxes cut larger images as copies of so many pixels. */
-#define BORDER_CUT_PIXELS 400000
-
 /* Pixels of fixed[height][width]: FIXED_NOT, or of certain label. Other values are FIXED_ZERO, too. */
 enum { FIXED_NOT, FIXED_ZERO, FIXED_ONE };
 

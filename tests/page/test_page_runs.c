@@ -37,6 +37,27 @@ TEST(what_was_encoded_is_painted_over_the_rest)
     }
 }
 
+/* Runs of up to 40 pixels, at any distance from words of eight. */
+TEST(long_runs_are_counted_pixel_by_pixel)
+{
+    for (uint64_t k = 0; k < 100; k++) {
+        uint8_t labels[300];
+        size_t n = 0;
+        OWNED(page_runs_release) struct page_runs runs = {0};
+        for (uint64_t run = 0; n < sizeof labels; run++)
+            for (uint32_t i = 1 + rng_below(7, k, 2 * run, 40); i > 0 && n < sizeof labels; i--)
+                labels[n++] = (uint8_t)rng_below(7, k, 2 * run + 1, 3);
+        must(page_runs_encode(&runs, labels + k % 8, n - k % 8, 2, err));
+        size_t p = k % 8;
+        for (size_t run = 0; run < runs.n; run++) {
+            ck_assert(run == 0 || runs.lengths[run] > 0);
+            for (int32_t i = 0; i < runs.lengths[run]; i++)
+                ck_assert_int_eq(labels[p++] == 2, run % 2);
+        }
+        ck_assert_uint_eq(p, n);
+    }
+}
+
 TEST(runs_that_are_no_mask_do_not_fit)
 {
     int32_t bad[][2] = {{-1, 6}, {6, -1}, {INT32_MAX, INT32_MAX}, {5, 1}, {4, 0}};

@@ -16,6 +16,14 @@ static inline double bench_cpu(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* Seconds of CPU that all threads have used. */
+static inline double bench_cpu_of_all(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 static inline double bench_wall(void)
 {
     struct timespec now;

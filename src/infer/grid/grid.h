@@ -9,7 +9,7 @@
 #include "base/machine.h"
 #include "cleave/infer.h"
 
-/* Labels of pixels on entry and on exit. Pixels that are AWAY are left out of the grid: nothing is coupled with them. */
+/* Labels of pixels on entry and on exit. Pixels that are AWAY are left out: nothing is coupled with them. */
 enum { GRID_ZERO, GRID_ONE, GRID_UNDECIDED, GRID_AWAY };
 
 /* Row y's scores and couplings as struct clv_grid has them, checked already: pointers at `width` values each that stay
