@@ -228,8 +228,7 @@ struct batch {
     size_t n_watched;        /* images whose shares of unmet features are summed up */
     double unmet;
     bool is_unmet_said;
-    size_t n_boxes,
-        n_boxes_empty; /* boxes that were cut, and those in which nothing was found; the first of the latter: */
+    size_t n_boxes, n_boxes_empty; /* boxes that were cut; those with nothing found, the first of which is: */
     char first_empty[200];
     size_t n_empty; /* masks that have label 0 alone */
     double *pixels; /* [inputs.n] of those that are not finished, else 0, for the time left; NULL: not known */

@@ -11,8 +11,9 @@
 /* The endings of masks, in the order of the search. */
 static const char *const endings[] = {".png", ".tif", ".tiff", ".npy", ".bmp", ".pgm"};
 
-/* Finds FOLDER/NAME with one of the endings. NAME is the image's path without its extension; if there is no such file,
- * the part of it after the first slash, and so on. array_free *mask; NULL if there is none. */
+/* Finds the mask of an image: the file FOLDER/NAME with one of the endings, where NAME is the image's path without its
+ * extension. If there is none, the folders at the front of NAME are left out one by one. Sets *mask to the path, which
+ * array_free releases, or to NULL. */
 static enum clv_status find_mask(char **mask, const char *folder, const char *name, struct clv_error *err)
 {
     for (const char *part = name; part; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL) {

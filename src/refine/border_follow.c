@@ -18,8 +18,8 @@
 #define LARGE  100.0F /* scores are rounded as if there were such, too */
 
 struct border {
-    uint8_t *labels;       /* what comes out */
-    const uint8_t *before; /* what went in */
+    uint8_t *labels;       /* the result */
+    const uint8_t *before; /* a copy of the labels as they were given */
     const struct clv_image *image;
     const struct pixel_couplings *couplings;
     const uint8_t *fixed;    /* or NULL */
@@ -27,7 +27,7 @@ struct border {
     int32_t reach, n_columns;
 };
 
-/* A tile with as much around it as is looked at. */
+/* A tile with its surroundings within reach, which together are the whole. */
 struct tile {
     int32_t x, y, width, height; /* of the whole */
     int32_t core[4];             /* first and end x, first and end y within */
@@ -44,20 +44,15 @@ static void tile_release(struct tile *self)
     arrays_free(self->labels, self->is_kept, self->sums);
 }
 
-static int32_t least(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
 static struct tile place(const struct border *border, size_t index)
 {
     int32_t x = (int32_t)index % border->n_columns * TILE, y = (int32_t)index / border->n_columns * TILE;
-    int32_t end_x = least(x + TILE, border->image->width), end_y = least(y + TILE, border->image->height);
+    int32_t end_x = smaller(x + TILE, border->image->width), end_y = smaller(y + TILE, border->image->height);
     struct tile tile = {.border = border,
                         .x = x > border->reach ? x - border->reach : 0,
                         .y = y > border->reach ? y - border->reach : 0};
-    tile.width = least(end_x + border->reach, border->image->width) - tile.x;
-    tile.height = least(end_y + border->reach, border->image->height) - tile.y;
+    tile.width = smaller(end_x + border->reach, border->image->width) - tile.x;
+    tile.height = smaller(end_y + border->reach, border->image->height) - tile.y;
     tile.core[0] = x - tile.x;
     tile.core[1] = end_x - tile.x;
     tile.core[2] = y - tile.y;
@@ -103,8 +98,8 @@ static enum clv_status tile_init(struct tile *self, struct clv_error *err)
 /* The share of foreground within reach of a pixel. */
 static float share_around(const struct tile *self, int32_t x, int32_t y, int32_t reach)
 {
-    int32_t x0 = x > reach ? x - reach : 0, x1 = least(x + reach + 1, self->width);
-    int32_t y0 = y > reach ? y - reach : 0, y1 = least(y + reach + 1, self->height), w = self->width + 1;
+    int32_t x0 = x > reach ? x - reach : 0, x1 = smaller(x + reach + 1, self->width);
+    int32_t y0 = y > reach ? y - reach : 0, y1 = smaller(y + reach + 1, self->height), w = self->width + 1;
     int32_t sum = self->sums[y1 * w + x1] - self->sums[y0 * w + x1] - self->sums[y1 * w + x0] + self->sums[y0 * w + x0];
     return (float)sum / (float)((x1 - x0) * (y1 - y0));
 }
@@ -130,7 +125,7 @@ static void colours_add(struct colours *self, const uint8_t *pixel, int side)
 
 /* Scores pixels by the labels around them. Those where all within reach are alike, and those that are fixed, are
  * certain. */
-static void score_places(struct tile *self, struct colours *colours)
+static void score_surroundings(struct tile *self, struct colours *colours)
 {
     const struct border *border = self->border;
     size_t stride = (size_t)border->image->width;
@@ -184,7 +179,7 @@ static bool keep_undecided(struct tile *self)
         for (int32_t x = 0; x < self->width; x++, p++) {
             if (self->labels[p] != GRID_UNDECIDED)
                 continue;
-            int32_t left = x > 0 ? x - 1 : 0, right = least(x + 2, self->width), end = least(y + 2, self->height);
+            int32_t left = x > 0 ? x - 1 : 0, right = smaller(x + 2, self->width), end = smaller(y + 2, self->height);
             for (int32_t row = y > 0 ? y - 1 : 0; row < end; row++)
                 memset(self->is_kept + row * self->width + left, 1, (size_t)(right - left));
             is_any = true;
@@ -232,7 +227,7 @@ static enum clv_status follow(void *context, size_t index, int thread, struct cl
     if (!has_both(border, &tile))
         return CLV_OK;
     MUST(tile_init(&tile, err));
-    score_places(&tile, &colours);
+    score_surroundings(&tile, &colours);
     score_colours(&tile, &colours);
     write_core(&tile);
     if (!keep_undecided(&tile))

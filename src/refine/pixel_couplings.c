@@ -18,11 +18,6 @@ static inline int32_t square_distance(const uint8_t *a, const uint8_t *b)
     return red * red + green * green + blue * blue;
 }
 
-static int32_t least(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
 enum { BLOCK = 1 << 15 }; /* so many squares of differences of bytes stay below 2^31 */
 
 /* Returns the sum of n squared differences. */
@@ -100,13 +95,13 @@ float pixel_couplings_largest(const struct pixel_couplings *self)
         for (size_t x = 0; x < width && straight; x++) {
             const uint8_t *here = image->pixels + 3 * (y * width + x), *below = here + 3 * width;
             bool has_right = x + 1 < width, has_below = y + 1 < height;
-            straight = has_right ? least(straight, square_distance(here, here + 3)) : straight;
-            straight = has_below ? least(straight, square_distance(here, below)) : straight;
-            slanting = has_below && has_right ? least(slanting, square_distance(here, below + 3)) : slanting;
-            slanting = has_below && x > 0 ? least(slanting, square_distance(here, below - 3)) : slanting;
+            straight = has_right ? smaller(straight, square_distance(here, here + 3)) : straight;
+            straight = has_below ? smaller(straight, square_distance(here, below)) : straight;
+            slanting = has_below && has_right ? smaller(slanting, square_distance(here, below + 3)) : slanting;
+            slanting = has_below && x > 0 ? smaller(slanting, square_distance(here, below - 3)) : slanting;
         }
-    float most = straight < INT32_MAX ? self->straight * self->weight[least(straight, self->last)] : 0;
-    return slanting < INT32_MAX ? fmaxf(most, self->slanting * self->weight[least(slanting, self->last)]) : most;
+    float most = straight < INT32_MAX ? self->straight * self->weight[smaller(straight, self->last)] : 0;
+    return slanting < INT32_MAX ? fmaxf(most, self->slanting * self->weight[smaller(slanting, self->last)]) : most;
 }
 
 void pixel_couplings_row(float *const coupling[4], const struct pixel_couplings *self, int32_t x, int32_t y, int32_t n)

@@ -53,16 +53,11 @@ struct span {
     int32_t left, top, right, bottom;
 };
 
-static int32_t least(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
 static struct span span_of(const struct quiet_tiles *self, size_t tile)
 {
     int32_t column = (int32_t)(tile % (size_t)self->n_columns), row = (int32_t)(tile / (size_t)self->n_columns);
-    return (struct span){column * TILE, row * TILE, least((column + 1) * TILE, self->width),
-                         least((row + 1) * TILE, self->height)};
+    return (struct span){column * TILE, row * TILE, smaller((column + 1) * TILE, self->width),
+                         smaller((row + 1) * TILE, self->height)};
 }
 
 /* Tiles around one, itself included: without right and bottom. */
@@ -70,7 +65,7 @@ static struct span around(const struct quiet_tiles *self, size_t tile, int32_t r
 {
     int32_t column = (int32_t)(tile % (size_t)self->n_columns), row = (int32_t)(tile / (size_t)self->n_columns);
     return (struct span){column > reach ? column - reach : 0, row > reach ? row - reach : 0,
-                         least(column + reach + 1, self->n_columns), least(row + reach + 1, self->n_rows)};
+                         smaller(column + reach + 1, self->n_columns), smaller(row + reach + 1, self->n_rows)};
 }
 
 static size_t tile_at(const struct quiet_tiles *self, int32_t column, int32_t row)
@@ -164,7 +159,7 @@ size_t quiet_tiles_paint(uint8_t *labels, const struct quiet_tiles *self, uint8_
         const uint8_t *is_busy = self->is_busy + tile_at(self, 0, y / TILE);
         uint8_t *row = labels + (size_t)y * (size_t)self->width;
         for (int32_t x = 0; x < self->width; x += TILE) {
-            size_t n = (size_t)least(TILE, self->width - x);
+            size_t n = (size_t)smaller(TILE, self->width - x);
             memset(row + x, is_busy[x / TILE] ? busy : quiet, n);
             n_busy += is_busy[x / TILE] ? n : 0;
         }

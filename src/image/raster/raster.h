@@ -85,8 +85,8 @@ bool georeference_exists(const struct georeference *georeference);
  * of pixels' centres, the corner is half a pixel before them. */
 bool georeference_at(double at[2], const struct georeference *georeference, double x, double y);
 
-/* Computes the map from such coordinates to corners: x = m[0] at[0] + m[1] at[1] + m[2], and y by the next three. False
- * if there is no georeference or it cannot be inverted. */
+/* Computes the map from such coordinates to corners: x = m[0] at[0] + m[1] at[1] + m[2], and y by the next three.
+ * Returns false if there is no georeference, or if it has no inverse. */
 bool georeference_inverse(double m[6], const struct georeference *georeference);
 
 /* The coordinate system's EPSG code, 0 where the keys name none; *is_geographic: degrees of longitude and latitude. */

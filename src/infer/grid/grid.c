@@ -174,11 +174,6 @@ INLINE int32_t rounded(double value)
     return (int32_t)bits;
 }
 
-static int32_t least(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Row y of every plane, zero where it has no neighbours. fixed[height][width] says which pixels are away. */
 static void rows_next(struct rows *rows, const struct grid_cut *cut, const struct grid_rows *grid,
                       const float *const coupling[4], const uint8_t *fixed, int32_t y)
@@ -196,7 +191,7 @@ static void rows_next(struct rows *rows, const struct grid_cut *cut, const struc
             continue;
         const uint8_t *there = fixed + ((ptrdiff_t)y + (k > 0)) * grid->width + step_x[k];
         for (int32_t r = cut->row_runs[y]; r < cut->row_runs[y + 1]; r++) {
-            int32_t first = cut->runs[r].first, end = least(cut->runs[r].end, plane.last);
+            int32_t first = cut->runs[r].first, end = smaller(cut->runs[r].end, plane.last);
             first = first > plane.first ? first : plane.first;
             for (int32_t x = first; x < end; x++)
                 now[x] = rounded(c[x] * scale);

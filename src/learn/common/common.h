@@ -98,8 +98,8 @@ bool checkpoint_is_due(const struct checkpoints *self);
 enum clv_status checkpoint_write(struct checkpoints *self, const struct clv_tensor *state, size_t n,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Opens the tensors to resume from: *state (clv_tensors_close) is NULL if there is no checkpoint. CLV_ERR_USAGE names
- * the fact that differs. */
+/* Opens the checkpoint from which a training resumes. Sets *state, which clv_tensors_close releases, or NULL if there is
+ * none. CLV_ERR_USAGE if it is of another training; the message names the first difference. */
 enum clv_status checkpoint_read(struct clv_tensors **state, const struct checkpoints *self,
                                 struct clv_error *err) CLV_CHECK;
 /* Decoders of learners, one per thread; their memory grows and is kept. */
