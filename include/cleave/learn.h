@@ -168,11 +168,11 @@ struct clv_pseudo_labels; /* opaque */
  * theta; nodes with CLV_UNKNOWN labels are ignored, with their edges. n_threads <= 0: all the machine's.
  *
  * Weak examples are images without a mask, of which some labels are given (all outside a box is 0) or none. All their
- * nodes take part. Their labels and theta in the dataset, if any, are not read. They are labelled: - learners with
- * CLV_ROLE_KAPPA: by the marginals (pmap: the MAP labels) of what was learned from the masks; - other learners: by MAP
- * labels of what was learned from the masks, and then trained on both as if all were masks; - with frames: by a
- * teacher, the same learner trained on features and frames (not with CLV_ROLE_PAPER on); - without any mask, for two
- * labels and if something is given: from 1 wherever nothing is given. */
+ * nodes take part. Their labels and theta in the dataset, if any, are not read. They are labelled:
+ *   - learners with CLV_ROLE_KAPPA: by the marginals (pmap: the MAP labels) of what was learned from the masks;
+ *   - other learners: by MAP labels of what was learned from the masks, and then trained on both as if all were masks;
+ *   - with frames: by a teacher, the same learner trained on features and frames (not with CLV_ROLE_PAPER on);
+ *   - without any mask, for two labels and if something is given: from 1 wherever nothing is given. */
 struct clv_training {
     const struct clv_dataset *dataset;
     const int32_t *examples; /* [n_examples] which of the dataset to use */
@@ -244,8 +244,8 @@ struct clv_learner {
     int trains;             /* of enum clv_trains */
     enum clv_scores scores; /* of the weights that it learns; clv_train_set notes them in the model's record */
     size_t n_vectors;       /* vectors of weights that it keeps, including the result */
-    double (*bytes)(
-        const struct clv_training *training); /* an estimate of its other memory without the data; NULL: little */
+    /* Estimates its other memory, without the data; NULL: little. */
+    double (*bytes)(const struct clv_training *training);
     /* Returns why a parameter has no effect, as a clause, or NULL if it has one; for reasons that `needs` cannot
      * express. */
     const char *(*idle)(const struct clv_training *training, int parameter);
