@@ -137,7 +137,9 @@ static void pack_vnni(uint8_t *packed, const struct clv_codebook *codebook)
 }
 
 /* vpdpbusd multiplies unsigned by signed bytes: the descriptor is taken less 128, and the 128 x sum(c) that the
- * product then lacks is in the bias: 2<x,c> - |c|^2 = 2<x-128,c> + (256 sum(c) - |c|^2). */
+ * product then lacks is in the bias: 2<x,c> - |c|^2 = 2<x-128,c> + (256 sum(c) - |c|^2). A pass takes two blocks, so that
+ * a broadcast serves two products, and is unrolled, as gcc copies all sums from register to register once per loop.
+ * n_blocks is even. */
 __attribute__((target("avx512f,avx512bw,avx512vnni"))) static void
 tile_vnni(int32_t *word, const uint8_t *packed, const int32_t *bias, int n_blocks, const uint8_t *x, int n)
 {
@@ -146,29 +148,37 @@ tile_vnni(int32_t *word, const uint8_t *packed, const int32_t *bias, int n_block
         best[t] = _mm512_set1_epi32(INT32_MIN);
         best_word[t] = _mm512_setzero_si512();
     }
-    __m512i name = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    for (int b = 0; b < n_blocks; b++) {
-        __m512i sum[TILE];
+    __m512i first = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    for (int b = 0; b < n_blocks; b += 2) {
+        __m512i sum[TILE], next_sum[TILE];
         for (int t = 0; t < TILE; t++)
-            sum[t] = _mm512_setzero_si512();
-        const uint8_t *block = packed + (size_t)b * 16 * SIZE;
+            sum[t] = next_sum[t] = _mm512_setzero_si512();
+        const uint8_t *block = packed + (size_t)b * 16 * SIZE, *next = block + (size_t)16 * SIZE;
+#pragma GCC unroll 32
         for (int k = 0; k < SIZE / 4; k++) {
-            __m512i c = _mm512_load_si512(block + (size_t)k * 64);
+            __m512i c = _mm512_load_si512(block + (size_t)k * 64), d = _mm512_load_si512(next + (size_t)k * 64);
 #pragma GCC unroll 8
             for (int t = 0; t < TILE; t++) {
                 int32_t four;
                 memcpy(&four, x + t * SIZE + k * 4, 4);
-                sum[t] = _mm512_dpbusd_epi32(sum[t], c, _mm512_set1_epi32(four));
+                __m512i coordinates = _mm512_set1_epi32(four);
+                sum[t] = _mm512_dpbusd_epi32(sum[t], c, coordinates);
+                next_sum[t] = _mm512_dpbusd_epi32(next_sum[t], d, coordinates);
             }
         }
         __m512i offset = _mm512_load_si512(bias + (size_t)b * 16);
+        __m512i next_offset = _mm512_load_si512(bias + (size_t)b * 16 + 16);
+        __m512i second = _mm512_add_epi32(first, _mm512_set1_epi32(16));
         for (int t = 0; t < TILE; t++) {
             __m512i score = _mm512_add_epi32(_mm512_slli_epi32(sum[t], 1), offset);
+            __m512i next_score = _mm512_add_epi32(_mm512_slli_epi32(next_sum[t], 1), next_offset);
+            __m512i name = _mm512_mask_mov_epi32(first, _mm512_cmpgt_epi32_mask(next_score, score), second);
+            score = _mm512_max_epi32(score, next_score);
             __mmask16 better = _mm512_cmpgt_epi32_mask(score, best[t]);
             best[t] = _mm512_max_epi32(best[t], score);
             best_word[t] = _mm512_mask_mov_epi32(best_word[t], better, name);
         }
-        name = _mm512_add_epi32(name, _mm512_set1_epi32(16));
+        first = _mm512_add_epi32(second, _mm512_set1_epi32(16));
     }
     for (int t = 0; t < n; t++) {
         int32_t score[16], lane_word[16];
@@ -207,7 +217,7 @@ enum clv_status words_assign_at(enum words_level level, int32_t *word, const str
                                 const uint8_t *descriptors, size_t n, struct clv_error *err)
 {
     FAIL_IF(codebook->n_words < 1 || !codebook->centres, CLV_ERR_USAGE, "codebook is empty");
-    enum { LANES = 16 }; /* the widest block; every level pads to it */
+    enum { LANES = 32 }; /* the two blocks of the widest pass; every level pads to them */
     int32_t n_padded = (codebook->n_words + LANES - 1) / LANES * LANES;
     OWNED_ARRAY int32_t *bias = array_zalloc_aligned((size_t)n_padded, sizeof *bias);
     OWNED_ARRAY void *packed = array_zalloc_aligned((size_t)n_padded * SIZE, level == WORDS_AVX2 ? 2 : 1);
