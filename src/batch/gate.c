@@ -22,6 +22,10 @@
 #define RETURNED_BYTES        (1 << 20)
 #define RETURNED_BYTES_SCARCE (1 << 18)
 
+/* Free bytes at the end of the heap that stay: an image would otherwise fault in again what the one before returned. */
+#define KEPT_BYTES        (1 << 24)
+#define KEPT_BYTES_SCARCE (1 << 17)
+
 /* Bytes per pixel of the image besides features, whose table is feature/recipe/memory_estimate.c.
  * tests/cli/segment/test_cli_memory.c states how close the sums are. */
 #define PICTURE   4  /* picture and labels */
@@ -50,6 +54,7 @@ void memory_gate_init(struct memory_gate *self, double limit)
     self->limit = limit > 0 ? limit : memory_available() / 2;
     self->used = PROCESS_BYTES;
     mallopt(M_MMAP_THRESHOLD, RETURNED_BYTES);
+    mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
     ordered_queue_init(&self->entrance);
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->freed, NULL);
@@ -74,6 +79,7 @@ enum clv_status memory_gate_enter(struct memory_gate *self, size_t index, double
         /* Memory that other threads have freed would stay in their arenas, next to what this thread takes. So what is
          * free is returned to the system now, and large blocks whenever they are freed from now on. */
         mallopt(M_MMAP_THRESHOLD, RETURNED_BYTES_SCARCE);
+        mallopt(M_TRIM_THRESHOLD, KEPT_BYTES_SCARCE);
         malloc_trim(0);
     }
     if (fits)
