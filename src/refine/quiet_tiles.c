@@ -9,8 +9,9 @@
 
 #include "base/base.h"
 
-#define TILE  8
-#define REACH 1 /* tiles around those with pixels of both sorts that are in the cut at first */
+#define TILE   8
+#define REACH  1 /* tiles around those with pixels of both sorts that are in the cut at first */
+#define GROWTH 8 /* of the reach after each cut that wakes tiles: another cut costs more than larger ones do */
 
 void quiet_tiles_release(struct quiet_tiles *self)
 {
@@ -146,7 +147,7 @@ bool quiet_tiles_wake(struct quiet_tiles *self, const uint8_t *labels)
         is_any |= self->is_woken[tile];
     }
     if (is_any) {
-        self->reach *= 2;
+        self->reach *= GROWTH;
         spread(self);
     }
     return is_any;
