@@ -299,32 +299,32 @@ TEST(quiet_parts_have_the_labels_of_a_cut_of_everything)
 
 TEST(a_quiet_tile_is_woken_where_a_pixel_beside_it_has_another_label)
 {
-    static uint8_t labels[200 * 90];
+    static uint8_t labels[300 * 90];
     OWNED(quiet_tiles_release) struct quiet_tiles quiet = {0};
-    float row[200];
-    must(quiet_tiles_init(&quiet, 200, 90, err));
+    float row[300];
+    must(quiet_tiles_init(&quiet, 300, 90, err));
     for (int y = 0; y < 90; y++) {
-        for (int x = 0; x < 200; x++)
-            row[x] = x < 50 ? 1 : -1; /* through the tiles from 48 to 55, so that those from 40 to 63 are in the cut */
+        for (int x = 0; x < 300; x++)
+            row[x] = x < 150 ? 1 : -1; /* through the tiles from 144 to 151, so that those from 136 to 159 are in the cut */
         quiet_tiles_add(&quiet, row, y);
     }
     quiet_tiles_begin(&quiet);
     ck_assert_uint_eq(quiet_tiles_paint(labels, &quiet, GRID_UNDECIDED, GRID_AWAY), 24 * 90);
-    for (int p = 0; p < 200 * 90; p++) {
-        ck_assert_int_eq(labels[p], p % 200 >= 40 && p % 200 < 64 ? GRID_UNDECIDED : GRID_AWAY);
-        labels[p] = labels[p] == GRID_UNDECIDED ? p % 200 < 41 : labels[p];
+    for (int p = 0; p < 300 * 90; p++) {
+        ck_assert_int_eq(labels[p], p % 300 >= 136 && p % 300 < 160 ? GRID_UNDECIDED : GRID_AWAY);
+        labels[p] = labels[p] == GRID_UNDECIDED ? p % 300 < 137 : labels[p];
     }
-    ck_assert(!quiet_tiles_wake(&quiet, labels)); /* 0 from 41 on: not beside a tile that prefers 1 */
-    labels[31 * 200 + 40] = 0;
-    labels[32 * 200 + 63] = 1;
+    ck_assert(!quiet_tiles_wake(&quiet, labels)); /* 0 from 137 on: not beside a tile that prefers 1 */
+    labels[31 * 300 + 136] = 0;
+    labels[32 * 300 + 159] = 1;
     ck_assert(quiet_tiles_wake(&quiet, labels));
     quiet_tiles_paint(labels, &quiet, GRID_ZERO, GRID_AWAY);
-    ck_assert_int_eq(labels[31 * 200 + 39], GRID_ZERO);
-    ck_assert_int_eq(labels[32 * 200 + 64], GRID_ZERO);
-    ck_assert_int_eq(labels[89 * 200 + 199], GRID_AWAY);
+    ck_assert_int_eq(labels[31 * 300 + 135], GRID_ZERO);
+    ck_assert_int_eq(labels[32 * 300 + 160], GRID_ZERO);
+    ck_assert_int_eq(labels[89 * 300 + 299], GRID_AWAY);
     quiet_tiles_label(labels, &quiet);
     ck_assert_int_eq(labels[0], 1);
-    ck_assert_int_eq(labels[199], 0);
+    ck_assert_int_eq(labels[299], 0);
 }
 
 /* A border between tiles: those beside it prefer different labels. */
