@@ -17,7 +17,7 @@
 
 #define FORMAT        "cleave model "
 #define VERSION       "1"
-#define STAGED        "2" /* of two stages */
+#define STAGED        "2" /* of models of two stages */
 #define EXTRA         "extra."
 #define OLD_LETTERS   "letters" /* means "none", in older files of models of written words */
 #define N_METADATA    6
