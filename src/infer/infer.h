@@ -12,8 +12,8 @@
 
 /* Exponentials of whole arrays. */
 
-/* out[c] = exp(value[c] - shift) for values from -inf to shift + 700: within 2 units in the last place, 0 below
- * exp(-708); the same bits on every machine and whatever n is. out may be value. */
+/* Sets out[c] = exp(value[c] - shift) for values from -inf to shift + 700, within 2 units in the last place; below
+ * exp(-708) it is 0. The bits are the same on every machine and for any n. out may be value. */
 void exponentials(double *out, const double *value, double shift, size_t n);
 
 /* Checks that every engine makes before it uses a field. */
@@ -55,11 +55,11 @@ bool field_is_supermodular(const struct clv_field *field);
 
 /* Sums of exponentials in the log domain. */
 
-/* Maximum and log sum exp of n >= 1 values. */
+/* Return the maximum, and log sum exp, of n >= 1 values. */
 double maximum(const double *value, size_t n);
 double log_sum_exp(const double *value, size_t n);
 
-/* out[b] = sum_a weight[a] kernel[a][b], or kernel[b][a] if transposed. */
+/* Sets out[b] = sum_a weight[a] kernel[a][b], or kernel[b][a] if transposed. */
 void apply_kernel(double *out, const double *weight, const double *kernel, size_t n_labels, bool is_transposed);
 
 /* Clipping of large unaries: the others keep more digits when scores are rounded to whole numbers. */

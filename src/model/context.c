@@ -125,7 +125,7 @@ void around_fill(struct around *self, size_t node)
 enum { BINS = 9, MEANS = 3, FRAME = 8, N_EDGE_FEATURES = 2 };
 
 #define CLIP             6.0 /* of log-odds */
-#define FRAME_SPREADS    2.5 /* half the frame's side */
+#define FRAME_SPREADS    2.5 /* half the frame's side, in spreads */
 #define LEAST_SPREAD     0.01
 #define LEAST_FOREGROUND 1e-9
 

@@ -33,6 +33,7 @@ enum clv_status around_init(struct around *self, const float *value, int32_t n_c
 /* Computes the means around a node, without the nodes in its own cell. O(cells x channels). */
 void around_fill(struct around *self, size_t node);
 
+/* Number of features that a node gets, and the name of one. */
 int32_t context_size(int32_t n_labels);
 void context_name(char *name, size_t size, int32_t n_labels, int32_t index);
 

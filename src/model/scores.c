@@ -20,7 +20,7 @@ const char *clv_scores_name(enum clv_scores scores)
                                                                                          : "unknown";
 }
 
-/* The training record has the meaning; older records only name the learner. */
+/* Reads the meaning from the training record, or derives it from the learner, which older records name. */
 enum clv_scores clv_model_scores(const struct clv_model *model)
 {
     static const struct {

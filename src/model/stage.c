@@ -71,6 +71,6 @@ enum clv_status model_field_init(struct clv_field *field, const struct clv_model
         return scored_field_init(field, &model->layout, model->w, problem, err);
     *field = (struct clv_field){0};
     MUST(stage_context(&context, model->first, &model->layout, problem, err));
-    return scored_field_init(field, &model->layout, model->w, &context.problem, err); /* its edges are those of
-                                                                                       * `problem` */
+    /* The edges of context.problem are those of `problem`, so they outlive the context. */
+    return scored_field_init(field, &model->layout, model->w, &context.problem, err);
 }

@@ -7,11 +7,11 @@
 
 #include "cleave/problem.h"
 
-/* psi[rows][n_features] += sum_i weight[i][row] x_i; nodes of zero weight are skipped. */
+/* Adds sum_i weight[i][row] x_i to psi[rows][n_features]. Nodes of zero weight are skipped. */
 void unary_feature_add(double *psi, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                        const double *weight);
 
-/* pairwise[pairwise size] += scale * the pairwise part of Psi(x, y). */
+/* Adds scale * the pairwise part of Psi(x, y) to pairwise[pairwise size]. */
 void pairwise_feature_add(double *pairwise, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                           const int32_t *y, double scale);
 

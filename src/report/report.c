@@ -134,7 +134,7 @@ static enum clv_status write_next_to_page(const struct clv_report *report, const
 {
     OWNED_ARRAY char *path = path_join(report->folder, name);
     NEED(path);
-    unlink(path); /* what a link there leads to is not the report's */
+    unlink(path); /* never writes through a link */
     FILE *stream = fopen(path, "wbxe");
     if (!stream)
         return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", path);

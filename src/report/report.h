@@ -96,6 +96,7 @@ struct report_picture {
 };
 enum clv_status report_picture_init(struct report_picture *self, int32_t width, int32_t height,
                                     struct clv_error *err) CLV_CHECK;
+/* Returns the number of rows above and below that a band needs. */
 int32_t report_picture_halo(int32_t width, int32_t height);
 enum clv_status report_picture_add(struct report_picture *self, const struct image_band *band,
                                    struct clv_error *err) CLV_CHECK;

@@ -15,7 +15,7 @@ struct strip {
     uint8_t *labels; /* [n_rows][width] */
     int32_t top, n_rows, at_once;
     struct image_part seen; /* working rows that its squares need */
-    int32_t *nodes;         /* [rows of the raster there][width] */
+    int32_t *nodes;         /* [rows of the raster under `seen`][width] regions */
     int32_t *numbers;       /* [n_threads][regions] zeros between squares */
 };
 

@@ -187,9 +187,9 @@ enum clv_status raster_cut_describe(struct tile_scores *scores, struct raster_cu
 /* Labels all regions: by the MAP labelling for two labels or without couplings, otherwise by alpha-expansion. */
 enum clv_status raster_cut_solve(struct raster_cut *self, struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
 
-/* To paint other values than labels, use these two instead of raster_cut_solve. raster_cut_field returns the field of
- * all regions, a view whose arrays may be changed. raster_cut_show frees these arrays and takes values[regions] in
- * 0..255, which raster_cut_paint then paints. */
+/* These two replace raster_cut_solve to paint other values than labels. raster_cut_field returns the field of all
+ * regions, a view whose arrays may be changed. raster_cut_show frees these arrays and takes values[regions] in 0..255,
+ * which raster_cut_paint then paints. */
 struct clv_field raster_cut_field(const struct raster_cut *self);
 enum clv_status raster_cut_show(struct raster_cut *self, const int32_t *values, struct clv_error *err) CLV_CHECK;
 

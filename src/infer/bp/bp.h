@@ -121,8 +121,8 @@ void bp_gather(double *belief, const struct clv_bp *bp, int32_t node);
 
 enum bp_rule { BP_SUM_OUT, BP_MAX_OUT };
 
-/* out[n_labels] + the number returned = log sum or max over the source's labels a of exp(cavity[a] + pairwise[a][.]).
- * Labels with cavity -inf are left out; at least one other must exist. */
+/* Sets out[n_labels] and returns a number r, so that out + r = log sum or max over the source's labels a of
+ * exp(cavity[a] + pairwise[a][.]). Labels with cavity -inf are left out; at least one other must exist. */
 double bp_eliminate(double *out, struct clv_bp *bp, int32_t arc, enum bp_rule rule, const double *cavity);
 
 /* out[b] = ratio log sum_a exp((cavity[a] + pairwise[a][b]) / ratio), the arc's source first. */

@@ -64,8 +64,8 @@ static double potts_max(double *out, const double *cavity, double coupling, size
     return highest;
 }
 
-/* sum_a exp(cavity[a]) (a == b ? 1 : e^-c) = e^-c sum_a exp(cavity[a]) + (1 - e^-c) exp(cavity[b]), no term
- * negative. */
+/* Sets out to log sum_a exp(cavity[a]) (a == b ? 1 : e^-c) = log(e^-c sum_a exp(cavity[a]) + (1 - e^-c)
+ * exp(cavity[b])), in which no term is negative, up to the maximum of cavity, which it returns. */
 static double potts_sum(double *out, const struct clv_bp *bp, size_t edge, const double *cavity, size_t k)
 {
     double highest = maximum(cavity, k), total = 0, differ = bp->potts[edge].differ, rest = bp->potts[edge].rest;
@@ -92,8 +92,8 @@ static double potts_sum(double *out, const struct clv_bp *bp, size_t edge, const
     return highest;
 }
 
-/* out = the largest of cavity[a] + table[a][..] over a, for `part` vectors from vector `first` on. The last vector of a
- * row may overlap with the one before. */
+/* Sets out to the largest of cavity[a] + table[a][..] over a, for `part` vectors from vector `first` on. The last
+ * vector of a row may overlap with the one before. */
 INLINE void highest_part(double *restrict out, const double *restrict table, const double *restrict cavity, size_t k,
                          size_t first, const size_t part)
 {

@@ -167,8 +167,8 @@ static double divergence(double p, double q)
     return p > 0 ? p * portable_log(p / fmax(q, DBL_MIN)) : 0;
 }
 
-/* The Bethe estimate, with distributions b from the beliefs and the mutual information I_ij of an edge (Liu & Ihler
- * 2013, the annealed objective):
+/* Returns the Bethe estimate, with distributions b from the beliefs and the mutual information I_ij of an edge (Liu &
+ * Ihler 2013, the annealed objective):
  *     sum_i <b_i, f_i> + sum_ij <b_ij, f_ij> + sum_i t_i H_i - sum_ij t_ij I_ij,
  * t = r for softened nodes and edges between two of them, 0 for maximised ones, else 1. */
 double bp_mixed_value(struct clv_bp *bp)

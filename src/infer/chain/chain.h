@@ -50,7 +50,7 @@ struct chain_sums {
 int chain_sums_run(double *log_partition, struct chain_sums *sums, size_t n, const struct chain_kernel *kernels,
                    bool is_shared, size_t k);
 
-/* sum[k][width] += sum_i ahead[i] flow[i + 1]^T over the n - 1 links. */
+/* Adds sum_i ahead[i] flow[i + 1]^T over the n - 1 links to sum[k][width]. */
 void chain_sums_pairs(double *sum, const struct chain_sums *sums, size_t n, size_t k);
 
 /* Chains for the MAP oracle: fields of full tables whose edge e joins nodes e and e + 1. */

@@ -148,8 +148,8 @@ int maxflow_load(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const 
 /* Solves the problem that maxflow_set has stored. label[] gets the labelling. */
 void maxflow_solve(struct maxflow *graph);
 
-/* Two-label fields as minimum cut problems in whole numbers. */
-/* f(y) ~ (sum_i terminal[i] y_i - sum_e capacity[e] [y_a != y_b]) 2^-exponent + constant. */
+/* A two-label field as a minimum cut problem in whole numbers: f(y) ~ (sum_i terminal[i] y_i - sum_e capacity[e] [y_a
+ * != y_b]) 2^-exponent + constant. */
 struct capacities {
     int32_t *terminal;            /* [n_nodes], within +-MAXFLOW_LIMIT */
     int32_t *capacity;            /* [n_edges], 0..MAXFLOW_LIMIT */

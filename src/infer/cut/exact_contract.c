@@ -67,7 +67,7 @@ struct root {
     int32_t n_neighbours; /* in queue[] */
 };
 
-static void look_along(struct exact_cut *self, struct root *root, int32_t a, int32_t tagged)
+static void add_neighbour(struct exact_cut *self, struct root *root, int32_t a, int32_t tagged)
 {
     struct exact_edge edge = self->edges[tagged < 0 ? ~tagged : tagged];
     int32_t j = root_of(self->group, tagged < 0 ? edge.from : edge.to);
@@ -87,13 +87,13 @@ static void look_along(struct exact_cut *self, struct root *root, int32_t a, int
 }
 
 /* Tries the first two rules on root a. Returns whether one holds. */
-static bool look(struct exact_cut *self, int32_t a)
+static bool contract_root(struct exact_cut *self, int32_t a)
 {
     struct root root = {self->unary[a], self->size[a], 0};
     int32_t i = a, nearest = -1;
     do {
         for (int32_t k = self->first[i]; k < self->first[i + 1]; k++)
-            look_along(self, &root, a, self->arc[k].edge);
+            add_neighbour(self, &root, a, self->arc[k].edge);
         i = self->next[i];
     } while (i != a);
     double total = 0, most = 0, binds = 0;
@@ -122,7 +122,7 @@ static bool look(struct exact_cut *self, int32_t a)
 
 /* Tries the first two rules on every root that has not just grown. *n_roots gets the number of roots. Returns how often
  * a rule held. */
-static int32_t look_at_all(struct exact_cut *self, int32_t *n_roots)
+static int32_t contract_roots(struct exact_cut *self, int32_t *n_roots)
 {
     int32_t n = 0;
     *n_roots = 0;
@@ -132,7 +132,7 @@ static int32_t look_at_all(struct exact_cut *self, int32_t *n_roots)
             continue;
         ++*n_roots;
         if (!self->mark[i])
-            n += look(self, i);
+            n += contract_root(self, i);
     }
     return n;
 }
@@ -182,10 +182,10 @@ void exact_cut_contract(struct exact_cut *self)
 {
     int32_t n_roots, n_held;
     start(self);
-    look_at_all(self, &n_roots);
+    contract_roots(self, &n_roots);
     join_components(self);
     for (int round = 0; round < MAX_ROUNDS; round++) {
-        n_held = look_at_all(self, &n_roots);
+        n_held = contract_roots(self, &n_roots);
         if (n_held <= n_roots / 64)
             break;
     }

@@ -125,6 +125,7 @@ static bool is_folded(const struct exact_cut *self, size_t e)
     return (self->group[self->edges[e].from] < 0) != (self->group[self->edges[e].to] < 0);
 }
 
+/* Returns the digits below 2^unit of all numbers that contraction has kept. */
 static struct rest rest_below(const struct exact_cut *self, int unit)
 {
     struct rest rest = {INT_MIN, 0};
@@ -148,6 +149,7 @@ static void add_signed(struct exact_cut *self, int32_t node, double value, int w
     self->excess[node] += value > 0 ? digits : -digits;
 }
 
+/* Adds the next `width` digits of all numbers to excesses and residual capacities. */
 static void add_digits(struct exact_cut *self, int width)
 {
     int32_t node;
@@ -202,6 +204,7 @@ static bool is_kept(const struct exact_cut *self, size_t e)
     return a >= 0 && b >= 0 && a != b;
 }
 
+/* Builds the graph of the kept nodes, without capacities. */
 static void build(struct exact_cut *self)
 {
     int32_t *first = self->first, *end = self->current;
@@ -304,6 +307,7 @@ static int64_t relabel(struct exact_cut *self, int32_t i)
     return work + self->n_kept;
 }
 
+/* Pushes the excess of node i to nearer neighbours until none is left or no deficit is reachable. Returns the work done. */
 static int64_t discharge(struct exact_cut *self, struct ring *ring, int32_t i)
 {
     int64_t work = 1;

@@ -73,6 +73,7 @@ static inline void exact_cut_add_term(struct exact_cut *self, int32_t node, doub
     self->n_terms += value != 0;
 }
 
+/* Adds an edge unless it loses nothing. The losses are finite and >= 0. */
 static inline void exact_cut_add_edge(struct exact_cut *self, int32_t from, int32_t to, double there, double back)
 {
     self->edges[self->n_edges] = (struct exact_edge){from, to, there, back};

@@ -116,7 +116,8 @@ int maxflow_load(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const 
     return 0;
 }
 
-/* A leaf with excess has filled its arc. Any other leaf can be reached only from the node at the end of its arc. */
+/* A leaf with excess has filled its arc and gets label 1. Any other leaf can be reached only from the node at the end
+ * of its arc. */
 void maxflow_read_leaves(struct maxflow *graph)
 {
     const struct maxflow_arc *arc = graph->arc;
@@ -215,7 +216,7 @@ static enum clv_status reparametrise(struct capacities *c, const struct clv_fiel
 
 #define MAX_EXPONENT 1000 /* 2^1024 overflows */
 
-/* The largest k <= MAX_EXPONENT such that largest x 2^k still rounds to MAXFLOW_LIMIT = 2^30 - 1 or less. */
+/* Returns the largest k <= MAX_EXPONENT such that largest x 2^k still rounds to MAXFLOW_LIMIT = 2^30 - 1 or less. */
 static int grid_exponent(double largest)
 {
     int exponent;

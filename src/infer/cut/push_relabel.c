@@ -16,9 +16,9 @@ struct levels {
 
 /* Distances up to this one are found by scanning every node that has none yet, without branches. Most problems have no
  * larger ones. */
-#define ASKED_DISTANCES 3
+#define SCANNED_DISTANCES 3
 
-/* Computes the distances 0 .. ASKED_DISTANCES. queue[] gets the nodes at the last one. Returns their number, 0 if all
+/* Computes the distances 0 .. SCANNED_DISTANCES. queue[] gets the nodes at the last one. Returns their number, 0 if all
  * nodes have a distance. */
 static inline int32_t measure_near(struct maxflow *graph, struct levels *levels, int32_t *queue, int has_avx2)
 {
@@ -31,10 +31,10 @@ static inline int32_t measure_near(struct maxflow *graph, struct levels *levels,
     }
     graph->count[0] = graph->n_core - n_rest;
     graph->active[0] = -1;
-    for (int32_t d = 1; d <= ASKED_DISTANCES && n_rest && (d == 1 || n_found); d++) {
-        int32_t n_asked = n_rest;
+    for (int32_t d = 1; d <= SCANNED_DISTANCES && n_rest && (d == 1 || n_found); d++) {
+        int32_t n_scanned = n_rest;
         n_rest = n_found = 0;
-        for (int32_t r = 0; r < n_asked; r++) {
+        for (int32_t r = 0; r < n_scanned; r++) {
             int32_t i = rest[r], leads = row_leads_to(graph, i, d - 1, has_avx2);
             distance[i] = leads ? d : MAXFLOW_FAR;
             rest[n_rest] = queue[n_found] = i;

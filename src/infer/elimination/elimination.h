@@ -55,8 +55,7 @@ struct bucket {
     size_t node_capacity, edge_capacity, word_capacity, factor_capacity, cell_capacity, chance_capacity;
     /* Values of a run. */
     double *table, *share; /* [n_cells] */
-    double *chance;        /* [n_chances] distribution of a step's node given its scope; the node's label varies
-                            * fastest */
+    double *chance;        /* [n_chances] P(a step's node | its scope); the node's label varies fastest */
 };
 
 void bucket_release(struct bucket *self); /* zeros are allowed */

@@ -113,8 +113,7 @@ INLINE void adopt(struct trees *self, int side, int n_arcs)
         }
         struct grid_state *state = state_of(cut, p, n_arcs);
         self->orphans[level] = state->next;
-        uint32_t best = (uint32_t)FAR << 3; /* level and arc in one number, since branches could not be predicted
-                                             * here */
+        uint32_t best = (uint32_t)FAR << 3; /* level and arc in one number: no branches */
         for (int k = 0; k < n_arcs; k++) {
             int32_t above = level_of(state_of(cut, p + cut->offset[k], n_arcs), side);
             int is_open = (above > 0) & (toward_parent(cut, p, k, side, n_arcs) > 0);
@@ -145,7 +144,7 @@ INLINE int32_t bottleneck(const struct grid_cut *cut, int32_t p, int32_t amount,
     return root < amount ? root : amount;
 }
 
-/* Pushes the amount along p's path to its root. Pixels that lose their parent become orphans. */
+/* Pushes the amount along the path between p and its root. Pixels that lose their parent become orphans. */
 INLINE void push_path(struct trees *self, int32_t p, int32_t amount, int side, int n_arcs)
 {
     struct grid_cut *cut = self->cut;

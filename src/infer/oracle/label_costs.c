@@ -83,7 +83,7 @@ static enum clv_status decode_set(struct search *self, const uint8_t *is_visible
 }
 
 /* Reserves memory for the set of labels used at the beginning; later sets are smaller. */
-static enum clv_status open_sets(struct search *self, const uint8_t *is_used, struct clv_error *err)
+static enum clv_status reserve_sets(struct search *self, const uint8_t *is_used, struct clv_error *err)
 {
     const struct clv_field *field = self->field;
     size_t n = (size_t)field->n_nodes, n_tables = field->is_shared ? field->n_edges > 0 : (size_t)field->n_edges, k = 0;
@@ -95,7 +95,7 @@ static enum clv_status open_sets(struct search *self, const uint8_t *is_used, st
 }
 
 /* Tries each set without one of the used labels. If the best one has a larger value, sets y and *value to it. */
-static enum clv_status step(struct search *self, double *value, const uint8_t *is_used, struct clv_error *err)
+static enum clv_status remove_label(struct search *self, double *value, const uint8_t *is_used, struct clv_error *err)
 {
     uint8_t unused[MAX_LABELS];
     size_t k = (size_t)self->field->n_labels, n_used = 0;
@@ -118,14 +118,14 @@ static enum clv_status step(struct search *self, double *value, const uint8_t *i
 
 /* Removes labels, from the labelling without costs, until that does not raise the value. is_in gets the labels that are
  * left. */
-static enum clv_status run(struct search *self, struct clv_error *err)
+static enum clv_status remove_labels(struct search *self, struct clv_error *err)
 {
     uint8_t is_used[MAX_LABELS];
     double value = value_of(self, self->y, is_used), before;
-    MUST(open_sets(self, is_used, err));
+    MUST(reserve_sets(self, is_used, err));
     do {
         before = value;
-        MUST(step(self, &value, is_used, err));
+        MUST(remove_label(self, &value, is_used, err));
         value_of(self, self->y, is_used);
     } while (value > before);
     memcpy(self->is_in, is_used, (size_t)self->field->n_labels);
@@ -155,7 +155,7 @@ enum clv_status clv_oracle_decode_costs(struct clv_oracle *oracle, int32_t *y, c
     self.trial = array_alloc((size_t)field->n_nodes, sizeof *self.trial);
     NEED(self.is_in && self.label && self.y && self.trial);
     MUST(clv_oracle_decode(oracle, self.y, field, NULL, &self.decoding, err));
-    MUST(run(&self, err));
+    MUST(remove_labels(&self, err));
     bool is_map = decoding->rule == CLV_DECODE_MAP || decoding->rule == CLV_DECODE_ORACLE;
     if (!is_map)
         MUST(decode_set(&self, is_visible, decoding, err));

@@ -39,7 +39,7 @@ struct cycle {
 };
 
 /* Sets each label to that of the largest unary score, the lowest at ties. */
-static void start_apart(int32_t *y, const struct clv_field *field)
+static void start_by_unary(int32_t *y, const struct clv_field *field)
 {
     size_t k = (size_t)field->n_labels;
     for (size_t i = 0; i < (size_t)field->n_nodes; i++) {
@@ -175,7 +175,7 @@ static enum clv_status moves_run(struct clv_oracle *oracle, int32_t *y, double *
     self.index_of = self.nodes + n;
     self.y = self.index_of + n;
     self.before = self.y + n;
-    start_apart(self.best, field);
+    start_by_unary(self.best, field);
     MUST(measure(&self, err));
     oracle->field_size = self.field_size;
     enum clv_status status = run(&self, oracle, &cycle, err);

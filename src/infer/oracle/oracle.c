@@ -86,7 +86,7 @@ static int solve_bk(struct clv_oracle *oracle)
 
 #if WITH_BK
 /* Builds libmaxflow's graph unless it already is this one. */
-static int hold_bk(struct clv_oracle *oracle, const struct clv_field *field)
+static int prepare_bk(struct clv_oracle *oracle, const struct clv_field *field)
 {
     size_t n_edges = (size_t)field->n_edges;
     if (oracle->n_nodes == field->n_nodes && oracle->n_edges == field->n_edges &&
@@ -132,7 +132,7 @@ static enum clv_status cut(struct clv_oracle *oracle, int32_t *y, const struct c
         return oracle_cut_exactly(oracle, y, field, NULL, err);
 #if WITH_BK
     if (oracle->engine == CLV_ENGINE_BK) {
-        NEED(hold_bk(oracle, field) == 0 && solve_bk(oracle) == 0);
+        NEED(prepare_bk(oracle, field) == 0 && solve_bk(oracle) == 0);
         for (int32_t i = 0; i < field->n_nodes; i++)
             y[i] = bk_on_source_side(oracle->bk, i);
         return CLV_OK;
@@ -154,7 +154,7 @@ static enum clv_status cut(struct clv_oracle *oracle, int32_t *y, const struct c
 }
 
 /* Sets each label to that of the largest unary score, the lowest at ties. */
-static void label_apart(int32_t *y, const struct clv_field *field)
+static void label_by_unary(int32_t *y, const struct clv_field *field)
 {
     size_t labels = (size_t)field->n_labels;
     for (size_t i = 0; i < (size_t)field->n_nodes; i++) {
@@ -198,14 +198,14 @@ static enum clv_status keep_copy(struct clv_oracle *oracle, const struct clv_fie
     return CLV_OK;
 }
 
-static enum clv_status map_apart(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
-                                 struct clv_error *err)
+static enum clv_status map_without_edges(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
+                                         struct clv_error *err)
 {
     MUST(field_check(field, err));
     if (field->n_labels == 2)
         MUST(capacities_keep_unary(&oracle->capacities, field, err));
-    label_apart(y, field);
-    oracle->state = field->n_labels == 2 ? ORACLE_APART : ORACLE_EMPTY;
+    label_by_unary(y, field);
+    oracle->state = field->n_labels == 2 ? ORACLE_NO_EDGES : ORACLE_EMPTY;
     return CLV_OK;
 }
 
@@ -252,7 +252,7 @@ static enum clv_status map(struct clv_oracle *oracle, int32_t *y, const struct c
 {
     bool is_forest = false;
     if (field->form == CLV_PAIRWISE_NONE)
-        return map_apart(oracle, y, field, err);
+        return map_without_edges(oracle, y, field, err);
     bool is_chain = field_is_chain(field), is_cut = !(is_chain && field->is_shared) && field_is_supermodular(field);
     if (is_chain && !is_cut)
         return map_chain(oracle, y, field, err);

@@ -21,7 +21,7 @@
 /* State that the last clv_oracle_map left for questions about its solution. */
 enum oracle_state {
     ORACLE_EMPTY,
-    ORACLE_APART, /* two labels, no edges; capacities.unary holds the scores */
+    ORACLE_NO_EDGES, /* two labels, no edges; capacities.unary holds the scores */
     ORACLE_CUT,
     ORACLE_EXACT, /* a cut without rounding; `exact` has the solution */
     ORACLE_CHAIN,
@@ -40,8 +40,7 @@ struct clv_oracle {
     struct batch batch;              /* for clv_perturbed_map */
     struct exact_cut exact, clamped; /* cuts without rounding; workspace of their clamps */
     double exact_scale;              /* factor of the scores in `exact` */
-    double field_size;               /* `size` for capacities_suffice: of the field of which a move is solved; below 0:
-                                      * none */
+    double field_size;               /* for capacities_suffice, while a move of a field is solved; else below 0 */
     struct chain_map chain;
     struct forest_map tree; /* of a field solved as a forest; of others after the first clamped optimum */
     bool has_tree;

@@ -93,8 +93,8 @@ static enum clv_status clamp_bk(struct clv_oracle *oracle, const int32_t *nodes,
 }
 #endif
 
-static void clamp_apart(const struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
-                        const struct forward_state *forwarding)
+static void clamp_without_edges(const struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
+                                const struct forward_state *forwarding)
 {
     for (int32_t k = 0; k < n; k++)
         forwarding->visit(forwarding->context, nodes[k], fabs(oracle->capacities.unary[nodes[k]]), &nodes[k], 1);
@@ -187,8 +187,8 @@ enum clv_status clv_oracle_witnesses(struct clv_oracle *oracle, const int32_t *n
     int32_t n_distinct;
     OWNED_ARRAY int32_t *distinct = distinct_nodes(&n_distinct, oracle, nodes, n);
     NEED(distinct);
-    if (oracle->state == ORACLE_APART) {
-        clamp_apart(oracle, distinct, n_distinct, &forwarding);
+    if (oracle->state == ORACLE_NO_EDGES) {
+        clamp_without_edges(oracle, distinct, n_distinct, &forwarding);
         return CLV_OK;
     }
     if (oracle->state == ORACLE_EXACT)
