@@ -1,5 +1,5 @@
-/* exp(x) = 2^k exp(r) with k = x / log 2, rounded, and |r| <= log(2) / 2, where the series to r^13 is exact to a
- * double's precision (Cody & Waite 1980). Four at a time: the C library's takes one. */
+/* Exponentials of arrays, four values per vector: exp(x) = 2^k exp(r) with k = x / log 2, rounded, and |r| <= log(2) /
+ * 2, where the series to r^13 is exact to a double's precision (Cody & Waite 1980). Start at exponentials. */
 #include "infer/infer.h"
 
 #include <stdint.h>
@@ -19,7 +19,7 @@ typedef int64_t whole __attribute__((vector_size(LANES * sizeof(double))));
 #define ROUNDER  0x1.8p52 /* adding it leaves a whole number in the low bits */
 #define LOWEST   (-708.0)
 
-/* `count` vectors at once: the series of one would wait for each of its own terms. */
+/* Computes `count` vectors at once, because the terms of one series depend on each other. */
 INLINE void vectors(double *out, const double *value, double shift, const size_t count)
 {
     static const double inverse_factorial[] = {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800,

@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "cleave/infer.h"
 
-/* The largest score in units of the temperature; sums of messages of larger ones could overflow. */
+/* Largest score in units of the temperature. Sums of messages of larger scores could overflow. */
 #define LARGEST_SCORE 1e100
 
 static enum clv_status check_edges(const struct clv_field *field, struct clv_error *err)
@@ -26,8 +26,8 @@ static enum clv_status check_edges(const struct clv_field *field, struct clv_err
     return CLV_OK;
 }
 
-/* Whether all values are so small that no field has enough of them to add up to infinity. Works by vectors: x - x is 0
- * for a finite x, else NaN. */
+/* Returns whether all values are so small that no sum of scores of a field can overflow. x - x is 0 for a finite x,
+ * else NaN, so the loop has no branches and runs in vector lanes. */
 static int all_small(const double *value, size_t n)
 {
     double sum[4] = {0};

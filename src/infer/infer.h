@@ -12,8 +12,8 @@
 
 /* Exponentials of whole arrays. */
 
-/* out[c] = exp(value[c] - shift) for values from -inf to shift + 700: within 2 units in the last place, 0 below
- * exp(-708); the same bits on every machine and whatever n is. out may be value. */
+/* Sets out[c] = exp(value[c] - shift) for values from -inf to shift + 700, within 2 units in the last place; below
+ * exp(-708) it is 0. The bits are the same on every machine and for any n. out may be value. */
 void exponentials(double *out, const double *value, double shift, size_t n);
 
 /* Checks that every engine makes before it uses a field. */
@@ -25,21 +25,22 @@ enum clv_status field_check(const struct clv_field *field, struct clv_error *err
 /* Refuses negative Potts couplings, naming the edge. */
 enum clv_status field_check_couplings(const struct clv_field *field, struct clv_error *err) CLV_CHECK;
 
-/* field_check, and what belief propagation and elimination refuse besides: scores beyond 1e100 once divided by the
- * temperature, negative Potts couplings, more than 256 labels. */
+/* Calls field_check, and refuses what belief propagation and elimination cannot use: scores whose size divided by the
+ * temperature exceeds 1e100, negative Potts couplings, more than 256 labels. */
 enum clv_status field_check_scores(const struct clv_field *field, double temperature, struct clv_error *err) CLV_CHECK;
 
-/* Adds times |value| to *total until one is not finite or the total is so large that adding scores up might overflow.
- * Returns where, or n; *total is 0 before the first call and stays 0 where nothing can go wrong. */
+/* Adds times |value[k]| to *total. Returns the index of the first value that is not finite, or at which the total is so
+ * large that sums of scores might overflow; n if there is none. *total is 0 before the first call. Values too small to
+ * overflow any sum are not added. */
 size_t scores_find_unsound(double *total, const double *value, size_t n, double times);
-/* Returns the text that follows the value of the score found in a message. */
+/* Returns the clause that an error message appends to the value that scores_find_unsound found. */
 const char *scores_complaint(double value);
 
-/* Full tables whose edge e joins nodes e and e + 1, and no others. */
+/* Returns whether the field has full tables and is one chain: edge e joins nodes e and e + 1. */
 bool field_is_chain(const struct clv_field *field);
 
-/* D / 4 of a full table of two labels, D = P11 + P00 - P01 - P10: below 0 if it is not supermodular, 0 where D is what
- * rounding leaves of 0. */
+/* Returns D / 4 of a full table of two labels, D = P11 + P00 - P01 - P10. It is below 0 if the table is not
+ * supermodular. A D that is negative only by rounding counts as 0. */
 static inline double table_supermodularity(const double *table)
 {
     double p00 = table[0], p01 = table[1], p10 = table[2], p11 = table[3];
@@ -48,25 +49,27 @@ static inline double table_supermodularity(const double *table)
     return d < 0 && d >= -0x1p-40 * size ? 0 : d;
 }
 
-/* Returns whether a minimum cut solves a field of two labels, as far as its full tables decide it. */
+/* Returns whether the field has two labels and all full tables are supermodular, so that a minimum cut solves it. Potts
+ * couplings are not checked. */
 bool field_is_supermodular(const struct clv_field *field);
 
-/* Sums of exponentials, whose logarithms are what is kept. */
+/* Sums of exponentials in the log domain. */
 
-/* Largest value, and log sum exp, of n >= 1 values. */
+/* Return the maximum, and log sum exp, of n >= 1 values. */
 double maximum(const double *value, size_t n);
 double log_sum_exp(const double *value, size_t n);
 
-/* out[b] = sum_a weight[a] kernel[a][b], or kernel[b][a] if transposed. */
+/* Sets out[b] = sum_a weight[a] kernel[a][b], or kernel[b][a] if transposed. */
 void apply_kernel(double *out, const double *weight, const double *kernel, size_t n_labels, bool is_transposed);
 
-/* Clipping of large unaries, so that the others keep their digits when scores become whole numbers. */
+/* Clipping of large unaries: the others keep more digits when scores are rounded to whole numbers. */
 
 #define UNARY_LARGE 1024 /* times a sum of couplings */
 
-/* The size to which unaries are clipped, INFINITY in ordinary fields, which keep their scale. `largest` is the largest
- * size of a unary, largest_sum that of a node's couplings: what is clipped decides its node as before. Without
- * couplings, signs must not be lost: `least` is the least size of a unary that is not 0. */
+/* Returns the size to which unaries are clipped, INFINITY in ordinary fields, which keep their scale. `largest` is the
+ * largest |unary|, largest_sum the largest sum of a node's couplings. A clipped unary is twice that sum, so it still
+ * decides its node. Without couplings the limit is a multiple of `least`, the smallest |unary| above 0, whose sign must
+ * not be lost. */
 static inline double unary_limit(double largest, double largest_sum, double least)
 {
     double sum = largest_sum > 0 ? largest_sum : 0x1p18 * least;

@@ -1,5 +1,4 @@
-/* Maxima, logarithms of sums of exponentials, and products with kernels, on rows of labels, several lanes at a
- * time. */
+/* Maxima, logarithms of sums of exponentials, and products with kernels, for rows of labels, in vector lanes. */
 #include "infer/infer.h"
 
 #include <stdint.h>
@@ -54,7 +53,7 @@ FOR_EACH_MACHINE void apply_kernel(double *restrict out, const double *restrict 
     for (size_t b = 0; b < n_labels; b++)
         out[b] = 0;
     for (size_t a = 0; a < n_labels; a++) {
-        if (is_transposed) { /* by columns all the same: sums along a row would wait for each addition */
+        if (is_transposed) { /* also by columns: additions along a row would wait for each other */
             for (size_t b = 0; b < n_labels; b++)
                 out[b] += weight[a] * kernel[b * n_labels + a];
         } else {

@@ -85,7 +85,7 @@ enum clv_status around_init(struct around *self, const float *value, int32_t n_c
     return CLV_OK;
 }
 
-/* The sector of 45 degrees around each of eight directions that (x, y) is in, y downwards. */
+/* Returns the sector of (x, y), y downwards: 45 degrees around one of eight directions. */
 static size_t sector_of(double x, double y)
 {
     static const double tangent = 0.41421356237309503; /* of 22.5 degrees */
@@ -125,18 +125,18 @@ void around_fill(struct around *self, size_t node)
 enum { BINS = 9, MEANS = 3, FRAME = 8, N_EDGE_FEATURES = 2 };
 
 #define CLIP             6.0 /* of log-odds */
-#define FRAME_SPREADS    2.5 /* the frame reaches from the foreground's centre */
+#define FRAME_SPREADS    2.5 /* half the frame's side, in spreads */
 #define LEAST_SPREAD     0.01
 #define LEAST_FOREGROUND 1e-9
 
-/* Smaller means of one of many labels say nothing, and rows stay sparse without them. */
+/* With more than two labels, smaller values become 0: they carry no information, and rows stay sparse. */
 #define LEAST_MEAN 0.02F
 
-/* Columns of a row: first those of the channel c, then those of the next one, at last the frame's. */
+/* Columns of a row: those of each channel in turn, then those of the frame. */
 struct columns {
     int32_t n_channels;
     int32_t own, bins, means, around, image; /* of a channel */
-    int32_t channel;                         /* columns of one */
+    int32_t channel;                         /* number of columns of a channel */
     int32_t frame, n;
 };
 
@@ -207,13 +207,13 @@ struct context_state {
     double centre[2], spread[2]; /* of the foreground, by axis */
 };
 
-static void making_release(struct context_state *self)
+static void context_state_release(struct context_state *self)
 {
     arrays_free(self->value, self->means, self->image);
     around_release(&self->around);
 }
 
-/* mean[n][k] over each node's neighbours and, as one of them, itself. */
+/* Sets mean[n][k] to the mean over each node and its neighbours. count[n] is workspace. */
 static void smooth(float *mean, const float *value, const struct clv_problem *problem, size_t k, int32_t *count)
 {
     size_t n = (size_t)problem->n_nodes;
@@ -247,7 +247,8 @@ static enum clv_status smooth_all(struct context_state *self, struct clv_error *
     return CLV_OK;
 }
 
-/* The foreground's centre and spread. The probabilities' cubes weigh nodes, so that what is doubtful hardly counts. */
+/* Computes the foreground's centre and spread. Nodes are weighted by the cubes of their probabilities, so that
+ * uncertain ones hardly count. */
 static void find_frame(struct context_state *self)
 {
     const struct clv_problem *problem = self->problem;
@@ -292,7 +293,7 @@ static enum clv_status prepare(struct context_state *self, const double *margina
     return CLV_OK;
 }
 
-/* A value in +-CLIP is shared by the two bins whose centres are around it. */
+/* Divides a node between the two bins whose centres are around its log-odds, which are clipped to +-CLIP. */
 static void put_bins(float *bins, double p)
 {
     p = fmin(fmax(p, 1e-4), 1 - 1e-4);
@@ -347,10 +348,10 @@ static void fill_row(float *row, struct context_state *self, size_t i)
         put_frame(row + at->frame, self, i);
 }
 
-static enum clv_status fill_rows(struct context *self, struct context_state *making, struct clv_error *err)
+static enum clv_status fill_rows(struct context *self, struct context_state *state, struct clv_error *err)
 {
-    const struct clv_problem *problem = making->problem;
-    size_t n = (size_t)problem->n_nodes, size = (size_t)making->at.n, at = 0;
+    const struct clv_problem *problem = state->problem;
+    size_t n = (size_t)problem->n_nodes, size = (size_t)state->at.n, at = 0;
     size_t n_entries = (size_t)(problem->row[n] - problem->row[0]), capacity = 0;
     OWNED_ARRAY float *row = array_alloc(size, sizeof *row);
     self->row = array_alloc(n + 1, sizeof *self->row);
@@ -364,7 +365,7 @@ static enum clv_status fill_rows(struct context *self, struct context_state *mak
         memcpy(self->index + at, problem->index + problem->row[i], own * sizeof *self->index);
         memcpy(self->value + at, problem->value + problem->row[i], own * sizeof *self->value);
         at += own;
-        fill_row(row, making, i);
+        fill_row(row, state, i);
         for (size_t s = 0; s < size; s++)
             if (row[s] != 0) {
                 self->index[at] = problem->n_features + (int32_t)s;
@@ -399,13 +400,13 @@ static enum clv_status fill_edges(struct context *self, const struct clv_problem
 enum clv_status context_init(struct context *self, const struct clv_problem *problem, const double *marginals,
                              int32_t n_labels, int32_t n_edge_features, struct clv_error *err)
 {
-    OWNED(making_release) struct context_state making = {.problem = problem, .at = columns_of(n_labels)};
+    OWNED(context_state_release) struct context_state state = {.problem = problem, .at = columns_of(n_labels)};
     OWNED(context_release) struct context result = {.problem = *problem};
-    MUST(prepare(&making, marginals, n_labels, err));
-    MUST(fill_rows(&result, &making, err));
+    MUST(prepare(&state, marginals, n_labels, err));
+    MUST(fill_rows(&result, &state, err));
     if (n_edge_features)
         MUST(fill_edges(&result, problem, marginals, n_labels, n_edge_features, err));
-    result.problem.n_features += making.at.n;
+    result.problem.n_features += state.at.n;
     result.problem.row = result.row;
     result.problem.index = result.index;
     result.problem.value = result.value;
@@ -420,7 +421,7 @@ enum clv_status context_init(struct context *self, const struct clv_problem *pro
 enum { N_OWN = 3 };
 
 static const double LEAST = 1e-4;    /* of probabilities, so that log-odds are finite */
-static const double SCALE = 1 / 3.0; /* of log-odds, so that rows' numbers are about as large as 1 */
+static const double SCALE = 1 / 3.0; /* of log-odds, so that values of rows are about 1 */
 
 void evidence_measure(double *evidence, const double *marginals, int32_t n_nodes, int32_t n_labels)
 {

@@ -33,15 +33,16 @@ enum clv_status around_init(struct around *self, const float *value, int32_t n_c
 /* Computes the means around a node, without the nodes in its own cell. O(cells x channels). */
 void around_fill(struct around *self, size_t node);
 
+/* Number of features that a node gets, and the name of one. */
 int32_t context_size(int32_t n_labels);
 void context_name(char *name, size_t size, int32_t n_labels, int32_t index);
 
-/* Features of edges: the similarity of the ends' marginals, alone and times the edge's second feature. They are for
- * couplings; problems that have no edge features get none. */
+/* Features of edges: the similarity of the ends' marginals, alone and times the edge's second feature. Only Potts
+ * couplings have them; problems without edge features get none. */
 int32_t context_edge_size(int32_t n_edge_features, enum clv_pairwise form);
 const char *context_edge_name(int32_t index);
 
-/* A problem with these features after its own. The arrays that it does not own belong to the problem that it was made
+/* A problem with these features after its own. It borrows all other arrays from the problem that it is computed
  * from. */
 struct context {
     struct clv_problem problem;
@@ -51,14 +52,14 @@ struct context {
 };
 void context_release(struct context *self);
 
-/* marginals[n_nodes][n_labels] of a checked problem; n_edge_features of context_edge_size. O(nodes x cells x channels),
- * cells being at most 1024 of a grid over the image, and O(size of the problem). */
+/* Computes the features from marginals[n_nodes][n_labels] of a checked problem; n_edge_features is that of
+ * context_edge_size. O(nodes x cells x channels + size of the problem), with at most 1024 cells. */
 enum clv_status context_init(struct context *self, const struct clv_problem *problem, const double *marginals,
                              int32_t n_labels, int32_t n_edge_features, struct clv_error *err) CLV_CHECK;
 
-/* Evidence from a first stage's marginals for which labels an image has at all; label costs are made of it. */
+/* Evidence, from a first stage's marginals, of which labels occur in an image. Label costs are computed from it. */
 
-/* evidence[2][n_labels]: each label's mean marginal over the nodes, and its largest one. O(n_nodes n_labels). */
+/* Sets evidence[2][n_labels] to each label's mean marginal over the nodes, and its largest one. O(n_nodes n_labels). */
 void evidence_measure(double *evidence, const double *marginals, int32_t n_nodes, int32_t n_labels);
 
 /* The log-odds of a label's presence are linear in row[evidence_size]: 1, the log-odds of the label's mean and of its

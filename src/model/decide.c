@@ -9,18 +9,18 @@
 
 enum { DRAWS_AT_ONCE = 16 };
 
-/* If z is a labelling drawn from the model, labelling node i as a costs, in the balanced error (see balanced_theta),
+/* If z is a labelling sampled from the model, the label a of node i costs, in the balanced error (see balanced_theta),
  *
  *     sum_(b != a) v_i [z_i = b] / (K'(z) V_b(z)),    V_b(z) = sum_j v_j [z_j = b] pixels, K'(z) labels present,
  *
- * so that the expected cost is least where a has the most of
+ * so the expected cost is least for the label with the largest
  *
  *     gain_i(b) = E [z_i = b] / (K' V_b).
  *
  * With two labels whose areas hardly vary, a node is foreground if q_i / V_1 > (1 - q_i) / V_0, or q_i > V_1 / V: the
  * threshold of the marginal is not 1/2 but the foreground's expected share of the image.
  *
- * A learner that weighs every pixel of label b by 1 / (2 V_b) in training has this factor in its marginals already:
+ * If a learner weighs every pixel of label b by 1 / (2 V_b) in training, its marginals contain this factor already:
  * they are those of images in which foreground and background are equally large, so gain_i(b) = E [z_i = b], and the
  * threshold is 1/2. */
 static enum clv_status add_gains(double *gain, const struct clv_field *field, const float *area, const int32_t *z,

@@ -15,7 +15,7 @@ void likelihood_release(struct likelihood *self)
     *self = (struct likelihood){0};
 }
 
-/* log sum exp f over all labels of the nodes without a given label. */
+/* Computes log sum exp f over all labels of the nodes without a fixed label. */
 static enum clv_status log_sum(double *value, struct likelihood *self, const struct clv_field *field,
                                const int32_t *label, struct clv_error *err)
 {

@@ -42,7 +42,7 @@ enum clv_status clv_model_predict(int32_t *y, const struct clv_model *model, con
     return clv_model_decode(y, model, problem, NULL, oracle, err);
 }
 
-/* How marginals are found where the graph has loops. */
+/* Returns how marginals are computed in components with loops. */
 static enum clv_marginals looped_marginals_of(const struct clv_model *model)
 {
     return model->decoding.rule == CLV_DECODE_ORACLE ? CLV_MARGINALS_SAMPLED : CLV_MARGINALS_PROPAGATED;

@@ -1,5 +1,5 @@
-/* Writes and reads model files: tensors of weights, palette and recipe, and JSON texts in the metadata. All that is
- * read is checked. Start at clv_model_write and model_parse. */
+/* Writes and reads model files: tensors of weights, palette and recipe, and JSON texts in the metadata. Everything that
+ * is read is checked. Start at clv_model_write and model_parse. */
 #include "infer/oracle/oracle.h"
 #include "model/model.h"
 
@@ -17,9 +17,9 @@
 
 #define FORMAT        "cleave model "
 #define VERSION       "1"
-#define STAGED        "2" /* of two stages */
+#define STAGED        "2" /* of models of two stages */
 #define EXTRA         "extra."
-#define OLD_LETTERS   "letters" /* for "none" in files of older versions, of words */
+#define OLD_LETTERS   "letters" /* means "none", in older files of models of written words */
 #define N_METADATA    6
 #define N_OWN_TENSORS (5 + RECIPE_TENSORS) /* unary and pairwise of two stages, palette, the recipe's */
 
@@ -31,7 +31,7 @@ struct weight_names {
 static const struct weight_names names_of_last = {"unary", "pairwise"},
                                  names_of_first = {"first.unary", "first.pairwise"};
 
-/* Shapes and the weights that have them: JSON members and tensors. */
+/* Weight layouts and weights, as JSON members and as tensors. */
 
 static const char *const forms[] = {
     [CLV_PAIRWISE_NONE] = "none", [CLV_PAIRWISE_POTTS] = "potts", [CLV_PAIRWISE_FULL] = "full"};
@@ -42,7 +42,7 @@ static bool shape_has_form(const struct clv_weight_layout *layout)
     return (int)layout->pairwise >= 0 && (int)layout->pairwise < N_FORMS;
 }
 
-/* The members "n_labels":K,"n_features":d,.. without braces; the layout's form must be known. */
+/* Writes the members "n_labels":K,"n_features":d and so on, without braces. The layout's form must be known. */
 static void shape_put_json(struct text *text, const struct clv_weight_layout *layout)
 {
     text_printf(text, "\"n_labels\":%d,\"n_features\":%d,\"n_edge_features\":%d,\"pairwise\":\"%s\"", layout->n_labels,
@@ -67,7 +67,7 @@ static enum clv_status shape_read(struct clv_weight_layout *layout, const struct
                : fail(err, CLV_ERR_DATA, "%s: pairwise form \"%.60s\" is not one of none, potts, full", path, form);
 }
 
-/* Checks that a layout is possible; `name` is the file. */
+/* Refuses impossible layouts; `name` is the file. */
 static enum clv_status shape_check(const struct clv_weight_layout *layout, const char *name, struct clv_error *err)
 {
     if (layout->n_labels < 2 || layout->n_labels > CLV_MAX_LABELS)
@@ -94,14 +94,14 @@ static enum clv_status check_parts(const struct clv_weight_layout *layout, const
     return CLV_OK;
 }
 
-/* Weights w[clv_weight_layout_size(layout)] must be finite, and couplings not negative. */
+/* Refuses weights w[clv_weight_layout_size(layout)] that are not finite, and negative couplings. */
 static enum clv_status weights_check(const struct clv_weight_layout *layout, const double *w, const char *name,
                                      struct clv_error *err)
 {
     return check_parts(layout, w, w + clv_weight_layout_unary_size(layout), name, err);
 }
 
-/* Weights as one tensor or two, views of them; returns how many. */
+/* Describes the weights by one tensor or two, which are views of them. Returns the number of tensors. */
 static size_t weights_tensors(struct clv_tensor tensors[2], const struct clv_weight_layout *layout, const double *w,
                               const struct weight_names *names)
 {
@@ -122,7 +122,8 @@ static size_t weights_tensors(struct clv_tensor tensors[2], const struct clv_wei
     return n;
 }
 
-/* *w (array_free it) from a file's tensors, checked against a layout that was, and as weights_check does. */
+/* Reads *w, which the caller frees by array_free, from a file's tensors. The layout has been checked; the weights are
+ * checked against it and as by weights_check. */
 static enum clv_status weights_read(double **w, const struct clv_weight_layout *layout,
                                     const struct clv_tensors *tensors, const struct weight_names *names,
                                     const char *path, struct clv_error *err)
@@ -230,7 +231,7 @@ static enum clv_status put_header(struct header *header, const struct clv_model 
     return CLV_OK;
 }
 
-/* The model's own tensors, as views of it; returns how many. */
+/* Lists the model's tensors without the attached ones, as views of it. Returns their number. */
 static size_t own_tensors(struct clv_tensor *tensors, const struct clv_model *model)
 {
     size_t n = weights_tensors(tensors, &model->layout, model->w, &names_of_last);
@@ -242,7 +243,7 @@ static size_t own_tensors(struct clv_tensor *tensors, const struct clv_model *mo
     return n;
 }
 
-/* "extra.NAME" of every attached tensor, in one block of texts. */
+/* Describes every attached tensor by the name "extra.NAME". `names` holds these names one after the other. */
 static enum clv_status put_extra(struct clv_tensor *tensors, struct text *names, const struct clv_model *model,
                                  struct clv_error *err)
 {
@@ -300,7 +301,7 @@ static enum clv_status check_format(const struct clv_tensors *tensors, const cha
     return CLV_OK;
 }
 
-/* Models without the member are decoded by the oracle. */
+/* Reads the decoding. Models without the member are decoded by the oracle. */
 static enum clv_status read_decoding(struct clv_decoding *decoding, const struct json_value *root, const char *path,
                                      struct clv_error *err)
 {
@@ -329,7 +330,8 @@ static enum clv_status read_shape(struct clv_weight_layout *layout, struct clv_d
     return read_decoding(decoding, root, path, err);
 }
 
-/* A model of two stages says what its first one is; its weights come once that has been checked. */
+/* Reads the layout and temperature of the first stage of a model of two. Its weights are read after these have been
+ * checked. */
 static enum clv_status read_first(struct clv_model *model, const struct clv_tensors *tensors, const char *path,
                                   struct clv_error *err)
 {
@@ -345,7 +347,7 @@ static enum clv_status read_first(struct clv_model *model, const struct clv_tens
     return CLV_OK;
 }
 
-/* Attached tensors; any other that is not the model's own was put there by something this program does not know. */
+/* Reads attached tensors. Refuses tensors that neither are attached nor belong to a model. */
 static enum clv_status read_extra(struct clv_model *model, const struct clv_tensors *tensors, const char *path,
                                   struct clv_error *err)
 {
@@ -391,13 +393,14 @@ enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *t
         MUST(weights_read(&result.first->w, &result.first->layout, tensors, &names_of_first, path, err));
     MUST(read_extra(&result, tensors, path, err));
     MUST(record_read(&result.record, tensors, path, err));
-    /* The digest comes last: the steps above name a fault more exactly. */
+    /* The digest is checked last, since the steps above name a fault more exactly. */
     MUST(tensors_check_digest(tensors, known, path, err));
     *model = TAKE(result);
     return CLV_OK;
 }
 
-/* Says what the file is instead, if that can be found; *err has what is wrong with it as a tensor file. */
+/* Fails with a message that names the kind of the file, if it is recognised. On entry *err says why it is not a tensor
+ * file. */
 static enum clv_status not_a_model(const char *path, struct clv_error *err)
 {
     struct clv_error ignored;

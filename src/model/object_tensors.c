@@ -11,7 +11,7 @@ enum { SHRINK, STANDARD, NETWORK, STANDARD2, NETWORK2, BORDER, N_TENSORS };
 static const char *const names[N_TENSORS] = {"objects.shrink",    "objects.standard", "objects.network",
                                              "objects.standard2", "objects.network2", "objects.border"};
 
-/* The tensors of a model of objects, as they are or must be. */
+/* Describes the tensors of learned objects: names, types and shapes, and the data of `objects`. */
 static void describe(struct clv_tensor tensors[N_TENSORS], const struct object_model *objects)
 {
     const struct pixel_net *nets = objects->nets;
@@ -56,7 +56,6 @@ static bool is_finite(const struct clv_tensor *tensor, size_t n)
     return true;
 }
 
-/* A view of the model's tensors; not to be released. */
 enum clv_status learned_objects_view(struct object_model *objects, const struct clv_model *model, struct clv_error *err)
 {
     struct clv_tensor wanted[N_TENSORS];

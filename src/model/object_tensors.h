@@ -13,10 +13,11 @@
 enum clv_status learned_objects_attach(struct clv_model *model, const struct object_model *objects,
                                        struct clv_error *err) CLV_CHECK;
 
-/* Whether a model has learned to find objects. */
+/* Returns whether a model has learned to find objects. */
 bool learned_objects_are_there(const struct clv_model *model);
 
-/* *objects is a view of the model's tensors, not to be released. CLV_ERR_DATA for tensors that are not as above. */
+/* Sets *objects to a view of the model's tensors, which is not to be released. CLV_ERR_DATA for tensors that are not as
+ * above. */
 enum clv_status learned_objects_view(struct object_model *objects, const struct clv_model *model,
                                      struct clv_error *err) CLV_CHECK;
 

@@ -34,10 +34,10 @@ const char *clv_record_get(const struct clv_record *record, const char *key)
 static enum clv_status append_entry(struct clv_record *record, const char *key, const char *value,
                                     struct clv_error *err)
 {
-    OWNED_ARRAY char *own_key = string_copy(key);
-    OWNED_ARRAY char *own_value = string_copy(value);
-    NEED(own_key && own_value);
-    record->entries[record->n++] = (struct clv_record_entry){TAKE(own_key), TAKE(own_value)};
+    OWNED_ARRAY char *key_copy = string_copy(key);
+    OWNED_ARRAY char *value_copy = string_copy(value);
+    NEED(key_copy && value_copy);
+    record->entries[record->n++] = (struct clv_record_entry){TAKE(key_copy), TAKE(value_copy)};
     return CLV_OK;
 }
 

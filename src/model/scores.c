@@ -1,12 +1,12 @@
-/* The meaning of a model's scores: logarithms of probabilities, or margins, whose scale is arbitrary. Whoever makes
- * marginals or decisions of scores asks here. */
+/* The meaning of a model's scores: logarithms of probabilities, or margins, whose scale is arbitrary. Marginals and
+ * decisions are computed from scores by this meaning. */
 #include <math.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "model/model.h"
 
-#define USUAL_SCORE 3.0 /* mean size of unary scores where nothing determines their scale */
+#define USUAL_SCORE 3.0 /* mean size of unary scores whose scale is arbitrary */
 
 static const char *const score_names[] = {
     [CLV_SCORES_MARGIN] = "margin",
@@ -20,7 +20,7 @@ const char *clv_scores_name(enum clv_scores scores)
                                                                                          : "unknown";
 }
 
-/* The record says it; files from before it did name their learner. */
+/* Reads the meaning from the training record, or derives it from the learner, which older records name. */
 enum clv_scores clv_model_scores(const struct clv_model *model)
 {
     static const struct {

@@ -6,7 +6,7 @@
 #include "cleave/infer.h"
 #include "infer/infer.h"
 
-/* Enough for marginals that are to be looked at, not decided by. */
+/* Marginals that become features need no higher precision. */
 enum { ITERATIONS = 20 };
 static const double DAMPING = 0.3, TOLERANCE = 1e-3;
 
@@ -48,7 +48,7 @@ struct clv_weight_layout stage_next_layout(const struct clv_weight_layout *layou
     return next;
 }
 
-/* Makes the problem of the stage after, whose layout is `next`. context_release may follow a failure, too. */
+/* Computes the problem of the next stage, whose layout is `next`. context_release is allowed after a failure, too. */
 static enum clv_status stage_context(struct context *context, const struct clv_stage *stage,
                                      const struct clv_weight_layout *next, const struct clv_problem *problem,
                                      struct clv_error *err)
@@ -71,5 +71,6 @@ enum clv_status model_field_init(struct clv_field *field, const struct clv_model
         return scored_field_init(field, &model->layout, model->w, problem, err);
     *field = (struct clv_field){0};
     MUST(stage_context(&context, model->first, &model->layout, problem, err));
-    return scored_field_init(field, &model->layout, model->w, &context.problem, err); /* its edges are the problem's */
+    /* The edges of context.problem are those of `problem`, so they outlive the context. */
+    return scored_field_init(field, &model->layout, model->w, &context.problem, err);
 }

@@ -8,11 +8,11 @@
 #include "base/base.h"
 #include "base/machine.h"
 
-enum { SIDE = 8, STEP = 4, AREA = SIDE * SIDE, LEAST_SIDE = 2 * SIDE, ITERATIONS = 10 };
+enum { SIDE = 8, STEP = 4, AREA = SIDE * SIDE, MIN_SIDE = 2 * SIDE, ITERATIONS = 10 };
 
 #define ENOUGH   0.01F /* a squared step that ends a search, pixels^2 */
 #define FARTHEST 8.0F  /* how far a search may move away from its start, pixels */
-#define FLATTEST 1e-3F /* of a determinant, below which a patch has no direction */
+#define FLATTEST 1e-3F /* least determinant of a patch that can be matched by gradients */
 
 void motion_pyramid_release(struct motion_pyramid *self)
 {
@@ -47,13 +47,13 @@ enum clv_status motion_pyramid_init(struct motion_pyramid *self, const struct cl
         const uint8_t *rgb = image->pixels;
         for (size_t i = 0; i < (size_t)image->width * (size_t)image->height; i++, rgb += 3)
             result.level[0][i] = 0.299F * (float)rgb[0] + 0.587F * (float)rgb[1] + 0.114F * (float)rgb[2];
-    } while (result.n_levels < MOTION_MAX_LEVELS && width >= LEAST_SIDE && height >= LEAST_SIDE);
+    } while (result.n_levels < MOTION_MAX_LEVELS && width >= MIN_SIDE && height >= MIN_SIDE);
     *self = TAKE(result);
     return CLV_OK;
 }
 
-/* A patch of the frame `from`, without its mean, and what a step is computed from. */
-struct fill_state {
+/* A patch of the frame `from` without its mean, its derivatives, and the matrix of a Gauss-Newton step. */
+struct flow_patch {
     float value[AREA], dx[AREA], dy[AREA];
     float xx, xy, yy; /* the inverse of the sum of products of derivatives */
     bool is_flat;
@@ -64,7 +64,7 @@ static int32_t within(int32_t i, int32_t n)
     return i < 0 ? 0 : i < n ? i : n - 1;
 }
 
-static void patch_take(struct fill_state *self, const float *image, int32_t width, int32_t height, int32_t left,
+static void patch_take(struct flow_patch *self, const float *image, int32_t width, int32_t height, int32_t left,
                        int32_t top)
 {
     float mean = 0, xx = 0, xy = 0, yy = 0;
@@ -95,8 +95,9 @@ struct search {
     float *match; /* [rows][columns][3] displacement, and the squared difference there */
 };
 
-/* difference[AREA] = the patch of `to` at (x, y), bilinear, without its mean, minus `patch`; returns its square. */
-static float patch_compare(float difference[AREA], const struct fill_state *patch, const struct search *self, float x,
+/* Sets difference[AREA] to the patch of `to` at (x, y), bilinear, without its mean, minus `patch`. Returns the sum of
+ * squares. */
+static float patch_compare(float difference[AREA], const struct flow_patch *patch, const struct search *self, float x,
                            float y)
 {
     const float *image = self->to;
@@ -136,7 +137,7 @@ static float patch_compare(float difference[AREA], const struct fill_state *patc
     return sum;
 }
 
-static float search_at(const struct search *self, const struct fill_state *patch, const float v[2], int32_t left,
+static float search_at(const struct search *self, const struct flow_patch *patch, const float v[2], int32_t left,
                        int32_t top)
 {
     float difference[AREA];
@@ -149,8 +150,8 @@ static bool is_near(const struct search *self, const float v[2], int32_t left, i
     return x > -SIDE && y > -SIDE && x < (float)self->width && y < (float)self->height;
 }
 
-/* Gauss-Newton steps from match[0..1]; they are kept if they lead to something better. */
-static void descend(const struct search *self, float match[3], const struct fill_state *patch, int32_t left,
+/* Takes Gauss-Newton steps from match[0..1], which are kept while the squared difference falls. */
+static void descend(const struct search *self, float match[3], const struct flow_patch *patch, int32_t left,
                     int32_t top)
 {
     float v[2] = {match[0], match[1]}, difference[AREA];
@@ -177,7 +178,7 @@ static void descend(const struct search *self, float match[3], const struct fill
     }
 }
 
-static void try_neighbour(const struct search *self, float match[3], const struct fill_state *patch, const float *other,
+static void try_neighbour(const struct search *self, float match[3], const struct flow_patch *patch, const float *other,
                           int32_t left, int32_t top)
 {
     float x = other[0] - match[0], y = other[1] - match[1];
@@ -188,17 +189,17 @@ static void try_neighbour(const struct search *self, float match[3], const struc
         match[0] = other[0], match[1] = other[1], match[2] = sum;
 }
 
-/* The first column, or row, of the k-th patch. */
+/* Returns the first column, or row, of the k-th patch. */
 static int32_t start_of(int32_t k)
 {
     return k * STEP - STEP / 2;
 }
 
-/* Searches for all patches, also at the displacements of neighbours that are done: first those left and above, then
- * those right and below. */
+/* Matches all patches, also from the displacements of neighbours that are done: first those left and above, then those
+ * right and below. */
 static void search_all(const struct search *self)
 {
-    struct fill_state patch;
+    struct flow_patch patch;
     int32_t n = self->columns * self->rows;
     for (int32_t pass = 0; pass < 2; pass++)
         for (int32_t i = 0; i < n; i++) {
@@ -221,13 +222,13 @@ static void search_all(const struct search *self)
         }
 }
 
-/* flow[height][width][2]: mean of the patches over each pixel, weighted by how well they match at it. */
+/* Sets flow[height][width][2] to the mean of the patches over each pixel, weighted by how well they match there. */
 static void densify(float *flow, float *weights, const struct search *self)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     memset(flow, 0, n * 2 * sizeof *flow);
     memset(weights, 0, n * sizeof *weights);
-    struct fill_state patch;
+    struct flow_patch patch;
     float difference[AREA];
     for (int32_t p = 0; p < self->columns * self->rows; p++) {
         const float *match = self->match + (size_t)p * 3;

@@ -14,13 +14,13 @@ struct motion_pyramid {
     float *level[MOTION_MAX_LEVELS]; /* [height][width] 0..255 */
 };
 
-/* Image of 3 channels. *self is only written to. O(pixels). */
+/* Builds the pyramid of an image of 3 channels. *self need not be initialised. O(pixels). */
 enum clv_status motion_pyramid_init(struct motion_pyramid *self, const struct clv_image *image,
                                     struct clv_error *err) CLV_CHECK;
 void motion_pyramid_release(struct motion_pyramid *self);
 
-/* Pixel (x, y) of `from` is at (x + flow[y][x][0], y + flow[y][x][1]) of `to`, a frame of the same size:
- * flow[height][width][2]. The same on every machine. O(pixels), 8 bytes a pixel. */
+/* Sets flow[height][width][2] so that pixel (x, y) of `from` is at (x + flow[y][x][0], y + flow[y][x][1]) of `to`, a
+ * frame of the same size. The result is the same on every machine. O(pixels), 8 bytes per pixel. */
 enum clv_status motion_estimate(float *flow, const struct motion_pyramid *from, const struct motion_pyramid *to,
                                 struct clv_error *err) CLV_CHECK;
 

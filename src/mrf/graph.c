@@ -15,7 +15,7 @@ static bool is_chain(const struct clv_problem *problem)
     return true;
 }
 
-/* Union-find: an edge within a component closes a loop. */
+/* Finds loops by union-find: an edge within a component closes one. */
 static bool is_forest(int32_t *parent, const struct clv_problem *problem)
 {
     for (int32_t i = 0; i < problem->n_nodes; i++)

@@ -164,8 +164,8 @@ static inline void add_products(lanes *sum, const double *w, const float *x)
     *sum += weight * __builtin_convertvector(feature, lanes);
 }
 
-/* <w, x> of one sparse row. Four running sums hide the latency of additions. Their number is fixed, so the result is
- * the same on every machine. */
+/* Returns <w, x> of one sparse row. Four running sums hide the latency of additions. Their number is fixed, so the
+ * result is the same on every machine. */
 static double sparse_dot(const double *restrict w, const int32_t *restrict index, const float *restrict value,
                          int64_t n)
 {
@@ -182,7 +182,7 @@ static double sparse_dot(const double *restrict w, const int32_t *restrict index
     return (s0 + s1) + (s2 + s3);
 }
 
-/* out[0..3] = the same for four rows of W, `stride` apart, so that x is read once. */
+/* Sets out[0..3] to <w, x> for four rows of W, `stride` apart, so that x is read once. */
 static void sparse_dot_four(double *restrict out, const double *restrict w, size_t stride,
                             const int32_t *restrict index, const float *restrict value, int64_t n)
 {
@@ -208,8 +208,8 @@ static bool is_run(const int32_t *index, int64_t n)
     return n > 0 && index[n - 1] - index[0] == n - 1;
 }
 
-/* out[j] = <w + j w_step, x + j x_step> of n numbers each, j = 0..3: by the same sums as sparse_dot, so that dense and
- * sparse rows give the same bits. */
+/* Sets out[j] = <w + j w_step, x + j x_step> of n numbers each, j = 0..3, by the same sums as sparse_dot, so that dense
+ * and sparse rows give the same bits. */
 FOR_EACH_MACHINE static void run_dots(double *restrict out, const double *restrict w, size_t w_step,
                                       const float *restrict x, size_t x_step, size_t n)
 {
@@ -233,7 +233,8 @@ struct entries {
     int64_t n;
 };
 
-/* A problem without features has no arrays of them, in which not even an address may be computed. */
+/* Returns the features of a node. A problem may have no arrays of features, and then no address in them may be
+ * computed. */
 static struct entries entries_of(const struct clv_problem *problem, int32_t node)
 {
     int64_t begin = problem->row[node], n = problem->row[node + 1] - begin;
@@ -425,7 +426,7 @@ double clv_field_add_loss(struct clv_field *field, const struct clv_problem *pro
             continue;
         }
         double total = node_loss(theta, n_labels, -1), *unary = &field->unary[i * (size_t)n_labels];
-        for (int32_t k = 0; k < n_labels; k++) /* values that rounding made negative are not losses */
+        for (int32_t k = 0; k < n_labels; k++) /* rounding may make a loss negative */
             unary[k] += total > (double)theta[k] ? total - (double)theta[k] : 0;
     }
     return constant;

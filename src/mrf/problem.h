@@ -7,18 +7,18 @@
 
 #include "cleave/problem.h"
 
-/* psi[rows][n_features] += sum_i weight[i][row] x_i; nodes of zero weight cost nothing. */
+/* Adds sum_i weight[i][row] x_i to psi[rows][n_features]. Nodes of zero weight are skipped. */
 void unary_feature_add(double *psi, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                        const double *weight);
 
-/* pairwise[pairwise size] += scale * the pairwise part of Psi(x, y). */
+/* Adds scale * the pairwise part of Psi(x, y) to pairwise[pairwise size]. */
 void pairwise_feature_add(double *pairwise, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                           const int32_t *y, double scale);
 
-/* share[n_labels] += the loss weights of each label: sums of the problem's theta, if it has one. */
+/* Adds the sum of the problem's theta of each label, if it has theta, to share[n_labels]. */
 void label_shares_add(double *share, const struct clv_problem *problem, int32_t n_labels);
 
-/* Finds the kind of graph that the edges make. O(n_nodes + n_edges). CLV_ERR_MEMORY only. */
+/* Finds the kind of graph that the edges make. O(n_nodes + n_edges). Fails with CLV_ERR_MEMORY only. */
 enum clv_status problem_graph(enum clv_graph *graph, const struct clv_problem *problem,
                               struct clv_error *err) CLV_CHECK;
 

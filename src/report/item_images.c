@@ -1,6 +1,5 @@
 /* Makes the images of one report item: the photo, its overlay, mask, ground truth and the difference of both, shrunk
- * and encoded as JPEG or PNG. Start at item_images_make. A raster comes to it as report_picture_add shrinks it, band by
- * band. */
+ * and encoded as JPEG or PNG. Start at item_images_make. report_picture_add shrinks a raster for it, band by band. */
 #include "image/image.h"
 #include "report/report.h"
 
@@ -56,7 +55,7 @@ static enum clv_status encode_labels(struct item_images *images, enum layer laye
     return png_encode_labels(&images->layer[layer].bytes, &images->layer[layer].size, &image, err);
 }
 
-/* The size at which the page shows an image. */
+/* Computes the size at which the page shows an image. */
 static void shown_size(int32_t *shown_width, int32_t *shown_height, int32_t width, int32_t height)
 {
     int32_t longest = width > height ? width : height;

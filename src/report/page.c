@@ -17,7 +17,7 @@ static const char *layer_name(int layer, bool is_probability)
     return layer == LAYER_MASK && is_probability ? "Probability" : names[layer];
 }
 
-/* Whether the page has a column for the layer. */
+/* Returns whether the page has a column for the layer. */
 static bool has_layer(const struct page_totals *totals, int layer)
 {
     if (layer == LAYER_OVERLAY || layer == LAYER_MASK)
@@ -25,7 +25,7 @@ static bool has_layer(const struct page_totals *totals, int layer)
     return layer < LAYER_TRUTH || totals->n_with_truth > 0;
 }
 
-/* Writes the text and releases it; -1 if memory for it was short or writing failed. */
+/* Writes the text and releases it. Returns -1 if memory for it was short. Write errors stay in the stream. */
 static int flush(FILE *stream, struct text *text)
 {
     int result = text->failed ? -1 : 0;
@@ -73,7 +73,7 @@ static void put_chart(struct text *text, const char *caption, const size_t *bars
                 edges[n_bars], unit);
 }
 
-/* Prints at most 25 bars, each of as many half percents as that takes. */
+/* Writes the chart of errors: at most 25 bars, each a multiple of half a percent wide. */
 static void put_errors(struct text *text, const struct page_totals *totals)
 {
     enum { MOST = 25, FEWEST = 8 };

@@ -1,4 +1,4 @@
-/* The page's script: sorting, filtering, keys, the large view. Of a long list only a part is in the page at a time. */
+/* The page's script: sorting, filtering, keys, the large view. Only a part of a long list is in the page at a time. */
 #include "report/report.h"
 
 const char page_script[] =

@@ -23,7 +23,7 @@ struct clv_report {
     pthread_mutex_t lock; /* guards the three below */
     uint64_t spool_end;   /* where the next item goes */
     size_t n_spooled;     /* items that wait */
-    bool broken;          /* a file of the report was not written as a whole */
+    bool broken;          /* a file of the report is incomplete */
     struct page_header header;
     struct page_totals totals;
 };
@@ -94,7 +94,7 @@ static void set_broken(struct clv_report *report)
     pthread_mutex_unlock(&report->lock);
 }
 
-/* Checks after an item that all of it was written; else the report is broken. */
+/* Checks that an item was written completely. Otherwise marks the report as broken. */
 static enum clv_status check_items(struct clv_report *report, int result, struct clv_error *err)
 {
     if (result == 0 && !fflush(report->items) && !ferror(report->items))
@@ -134,7 +134,7 @@ static enum clv_status write_next_to_page(const struct clv_report *report, const
 {
     OWNED_ARRAY char *path = path_join(report->folder, name);
     NEED(path);
-    unlink(path); /* what a link there leads to is not the report's */
+    unlink(path); /* never writes through a link */
     FILE *stream = fopen(path, "wbxe");
     if (!stream)
         return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", path);
@@ -193,8 +193,8 @@ static enum clv_status make_item(struct page_item *result, const struct clv_repo
     return CLV_OK;
 }
 
-/* The temporary file has each item as its struct, whose pointers say only which parts there are, followed by the
- * strings and the images. */
+/* The temporary file has each item as its struct, whose pointers only tell which parts exist, followed by the strings
+ * and the images. */
 
 #define N_STRINGS 4
 
@@ -231,7 +231,7 @@ static enum clv_status pack_item(char **bytes, size_t *size, struct page_item *i
     return CLV_OK;
 }
 
-/* Finds the item in its bytes, where its strings and images stay. */
+/* Restores the item from its bytes, in which its strings and images stay. */
 static void unpack_item(struct page_item *item, char *bytes)
 {
     const char **strings[N_STRINGS];
@@ -250,7 +250,7 @@ static void unpack_item(struct page_item *item, char *bytes)
         }
 }
 
-/* Writes all bytes at a place of a file; false with errno where that fails. */
+/* Writes all bytes at an offset of a file. Returns false, with errno, if that fails. */
 static bool write_at(int fd, const char *bytes, size_t size, uint64_t offset)
 {
     for (size_t done = 0; done < size;) {
@@ -285,8 +285,8 @@ static uint64_t reserve(struct clv_report *report, size_t size)
     return offset;
 }
 
-/* Gives the space of an item back: the file begins again when no item waits, else the disk has a hole there, where the
- * file system can make one. */
+/* Frees the space of an item: the file is reused from its start when no item waits; otherwise it gets a hole, if the
+ * file system supports that. */
 static void give_back(struct clv_report *report, const struct report_slot *slot)
 {
     pthread_mutex_lock(&report->lock);
@@ -304,7 +304,7 @@ enum clv_status report_spool(struct report_slot *slot, struct clv_report *report
     OWNED(page_item_release) struct page_item shown = {0};
     OWNED_ARRAY char *bytes = NULL;
     size_t size;
-    memset(&shown, 0, sizeof shown); /* the gaps between its members, too, which are written */
+    memset(&shown, 0, sizeof shown); /* also the padding between its members, which is written, too */
     MUST(make_item(&shown, report, item, err));
     MUST(pack_item(&bytes, &size, &shown, err));
     const struct report_slot result = {reserve(report, size), size};

@@ -1,12 +1,12 @@
-/* An HTML page of segmented images: image, overlay, mask, truth, difference and score side by side,
- * sortable by score, filtered by name, usable from the keyboard (arrows, Enter for the large view, 1 to 5 for its
- * images), working from disk. Up to 100 images it is one self-contained file; the images of more are next to it in
- * index-pictures/ and are loaded as they come into sight; its content policy forbids the network. Items are written to
- * disk as they come, so memory stays bounded.
+/* An HTML page of segmented images: image, overlay, mask, truth, difference and score side by side, sortable by score,
+ * filtered by name, usable from the keyboard (arrows, Enter for the large view, 1 to 5 for its images), working from
+ * disk. With up to 100 images it is one self-contained file; further images are files in index-pictures/, which the
+ * page loads when they come into view. Its content policy forbids the network. Items are written to disk one by one, so
+ * memory is bounded.
  *
  *     clv_report_begin(&report, "report", "Horses", &labels, summary, n_summary, &error);
- *     clv_report_add(report, &item, &error);   .. once an image
- *     clv_report_finish(report, &error);       report/index.html is there
+ *     clv_report_add(report, &item, &error);   .. once per image
+ *     clv_report_finish(report, &error);       report/index.html exists
  *
  * Threads that finish images in any order do the first half of the work themselves:
  *
@@ -34,15 +34,15 @@ struct clv_report_item {
     double weighted_hamming, mean_iou; /* NaN: none */
     const char *tags, *true_tags;      /* "sea, beach": predicted and true ones, shown below the name; or NULL */
     const uint8_t *probability;       /* [height][width] in place of labels: 255 times a label's probability; or NULL */
-    const struct clv_object *objects; /* [n_objects] that were found, or NULL: they were not looked for */
+    const struct clv_object *objects; /* [n_objects] found, or NULL: not searched for */
     int32_t n_objects;
     const char *note;      /* shown below the name and read out with the images of probabilities; or NULL */
-    int32_t width, height; /* of what `image` is a shrunken copy of; 0: it is none */
+    int32_t width, height; /* of the original, if `image` is a shrunken copy; else 0 */
 };
 
 struct clv_report;
-/* Starts folder/index.html (the folder is made if needed); it appears only when clv_report_finish succeeds. `summary`
- * is shown under the title: n_summary pairs {name, value} (model, command, version). */
+/* Starts folder/index.html (the folder is created if needed); it appears only when clv_report_finish succeeds.
+ * `summary` is shown under the title: n_summary pairs {name, value} (model, command, version). */
 enum clv_status clv_report_begin(struct clv_report **report, const char *folder, const char *title,
                                  const struct clv_labels *labels, const char *const (*summary)[2], size_t n_summary,
                                  struct clv_error *err) CLV_CHECK;
@@ -51,10 +51,10 @@ enum clv_status clv_report_begin(struct clv_report **report, const char *folder,
 enum clv_status clv_report_add(struct clv_report *report, const struct clv_report_item *item,
                                struct clv_error *err) CLV_CHECK;
 
-/* clv_report_add in two steps, with the same bytes. report_spool shrinks and encodes the item's images and appends all
- * that the page needs of it to a temporary file of the report, so that the slot alone stays in memory; any thread.
- * report_put writes the item that is there, at the end of the page, and gives the space in the file back; one caller at
- * a time, each slot once. The page lacks slots that are never put. A slot of size 0 has no item: nothing is put. */
+/* clv_report_add in two steps, with the same bytes. report_spool shrinks and encodes the item's images and appends
+ * everything that the page needs to a temporary file of the report, so that only the slot stays in memory; any thread
+ * may call it. report_put appends the item of a slot to the page and frees its space in the file; one caller at a time,
+ * each slot once. Slots that are never put are missing from the page. A slot of size 0 is empty: nothing is put. */
 struct report_slot {
     uint64_t offset, size; /* bytes, in the temporary file */
 };
@@ -65,8 +65,8 @@ enum clv_status report_put(struct clv_report *report, const struct report_slot *
 /* Adds a file that failed, with its message. One caller at a time, as report_put. */
 enum clv_status clv_report_add_failure(struct clv_report *report, const char *name, const char *message,
                                        struct clv_error *err) CLV_CHECK;
-/* Writes totals and puts the page in place; frees the report whatever the outcome. clv_report_abandon leaves
- * nothing. */
+/* Writes the totals and moves the page into place. Frees the report, also on failure. clv_report_abandon frees it
+ * without writing a page. */
 enum clv_status clv_report_finish(struct clv_report *report, struct clv_error *err) CLV_CHECK;
 void clv_report_abandon(struct clv_report *report);
 
@@ -79,7 +79,7 @@ struct item_images {
     int32_t width, height; /* as shown */
     struct {
         const char *type; /* "image/jpeg" or "image/png" */
-        uint8_t *bytes;   /* NULL where there is no truth */
+        uint8_t *bytes;   /* NULL: the item has no such layer */
         size_t size;
     } layer[N_LAYERS];
 };
@@ -87,13 +87,8 @@ enum clv_status item_images_make(struct item_images *images, const struct clv_re
                                  const uint8_t (*palette)[3], struct clv_error *err) CLV_CHECK;
 void item_images_release(struct item_images *images);
 
-/* A raster as the page shows it, made of bands of rows: an item with this image and these labels (or probabilities) has
- * the pictures of one with the whole image.
- *
- *     MUST(report_picture_init(&picture, width, height, err));
- *     for each band with a halo of report_picture_halo(width, height)
- *         MUST(report_picture_add(&picture, &band, err));
- *     item.image = &picture.image; item.labels = picture.labels; */
+/* A raster at the size of the page, shrunk from bands of rows. An item with this image and these labels (or
+ * probabilities) has the same pictures as one with the whole image. */
 struct report_picture {
     struct clv_image image;
     uint8_t *labels; /* [image.height][image.width] */
@@ -101,6 +96,7 @@ struct report_picture {
 };
 enum clv_status report_picture_init(struct report_picture *self, int32_t width, int32_t height,
                                     struct clv_error *err) CLV_CHECK;
+/* Returns the number of rows above and below that a band needs. */
 int32_t report_picture_halo(int32_t width, int32_t height);
 enum clv_status report_picture_add(struct report_picture *self, const struct image_band *band,
                                    struct clv_error *err) CLV_CHECK;
@@ -120,23 +116,24 @@ extern const uint8_t difference_palette[N_DIFFERENCES][3];
 
 extern const char page_style[], page_script[];
 
-/* Rows that are shown at a time, and items whose images the page holds; 2,000 would make it half a gigabyte. */
+/* Rows that are shown at a time, and items whose images are inside the page. With 2,000 it would have half a
+ * gigabyte. */
 #define PAGE_ROWS 100
 
-/* Weighted Hamming of the items in cells of 1/HISTOGRAM_CELLS; the last one holds 1. */
+/* Cells of the histogram of weighted Hamming errors, each 1/HISTOGRAM_CELLS wide. The last one counts errors of 1. */
 #define HISTOGRAM_CELLS 200
 
-/* Areas of objects in cells from 2^(k/2) to 2^((k+1)/2) pixels. */
+/* Cells of the histogram of objects' areas, from 2^(k/2) to 2^((k+1)/2) pixels. */
 #define AREA_CELLS 64
 
 /* An item, as the page needs it. */
 struct page_item {
     const char *name, *tags, *true_tags, *note; /* as those of struct clv_report_item */
-    int32_t width, height;                      /* of the image as it was */
+    int32_t width, height;                      /* of the original image */
     double weighted_hamming, mean_iou;
     bool is_segmented, has_truth, is_probable, has_objects;
     int32_t n_objects;
-    uint32_t areas[AREA_CELLS]; /* how many objects are in each cell */
+    uint32_t areas[AREA_CELLS]; /* number of objects in each cell */
     struct item_images images;
 };
 
@@ -158,17 +155,18 @@ struct page_header {
     uint8_t (*palette)[3]; /* [256] */
 };
 
-/* Everything before the first item, and everything after the last. Errors stay in the stream; -1 when out of memory. */
+/* Write everything before the first item, and everything after the last. Write errors stay in the stream.
+ * page_write_head returns 0, or -1 when out of memory. */
 int page_write_head(FILE *stream, const struct page_header *header, const struct page_totals *totals);
 void page_write_tail(FILE *stream, const struct page_totals *totals);
 
-/* Where an image of an item behind the first PAGE_ROWS is, seen from the page: "index-pictures/000101-2.jpg". `number`
- * counts items, from 1. */
+/* Sets `name` to the path, from the page, of an image of an item after the first PAGE_ROWS:
+ * "index-pictures/000101-2.jpg". `number` counts items, from 1. */
 #define IMAGE_FOLDER   "index-pictures"
 #define IMAGE_NAME_MAX 48
 void page_image_name(char name[IMAGE_NAME_MAX], size_t number, int layer, const char *type);
 
-/* One item or one failed file; the same. `row` counts both, from 1. */
+/* Write one item or one failed file, with errors as above. `row` counts both, from 1. */
 int page_write_item(FILE *stream, const struct page_item *item, size_t number, size_t row);
 int page_write_failure(FILE *stream, const char *name, const char *message, size_t row);
 
@@ -176,20 +174,20 @@ int page_write_failure(FILE *stream, const char *name, const char *message, size
 
 extern const uint8_t uncertain_colour[3];
 
-/* H(p) of a label that is there or not, in bits. */
+/* Returns the entropy H(p) of a label's presence, in bits. */
 double probability_entropy(double p);
 
-/* Over an image of 3 channels, in place: grey, tinted the more the less certain probability[height][width] / 255 is,
- * with the outline of where the label is the more probable one. */
+/* Draws probability[height][width] / 255 over an image of 3 channels, in place: grey, tinted by the entropy, with an
+ * outline around the pixels where the label is the more probable one. */
 enum clv_status probability_draw(struct clv_image *image, const uint8_t *probability, int32_t outline_px,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Draws a band of rows like this: pixels[n_rows][width][3]; band->labels are the probabilities, with a halo of
+/* Draws a band of rows in the same way: pixels[n_rows][width][3]; band->labels are the probabilities, with a halo of
  * overlay_halo(outline_px) rows. */
 enum clv_status probability_draw_band(uint8_t *pixels, const struct image_band *band, int32_t outline_px,
                                       struct clv_error *err) CLV_CHECK;
 
-/* Mean probability and entropy of n pixels; of a raster added up band by band, from zeros. */
+/* Mean probability and entropy of n pixels. For a raster, sums are added up band by band, from zeros. */
 struct probability_sums {
     double n, probability, entropy;
 };

@@ -4,7 +4,8 @@
 
 #include "base/base.h"
 
-/* The lowest and the highest label of a row's pixels within the radius; void is 255 as the lowest, 0 as the highest. */
+/* Finds the lowest and the highest label of a row's pixels within the radius. Void counts as 255 for the lowest, 0 for
+ * the highest. */
 static void span_row(uint8_t *low, uint8_t *high, const uint8_t *labels, int32_t width, int32_t radius)
 {
     for (int32_t x = 0; x < width; x++) {
@@ -19,7 +20,7 @@ static void span_row(uint8_t *low, uint8_t *high, const uint8_t *labels, int32_t
     }
 }
 
-/* low[width], high[width] of rows first..last, of which low_of and high_of have those of each row. */
+/* Sets low[width] and high[width] to the extremes over the rows first..last of low_of and high_of. */
 static void span_column(uint8_t *low, uint8_t *high, const uint8_t *low_of, const uint8_t *high_of, int32_t width,
                         int32_t first, int32_t last)
 {

@@ -25,7 +25,7 @@ uint64_t confusion_unlabelled(const struct clv_confusion *confusion)
     return n;
 }
 
-/* Pixels whose true label is `label`. */
+/* Returns the number of pixels whose true label is `label`. */
 static uint64_t true_pixels(const struct clv_confusion *confusion, int32_t label)
 {
     uint64_t sum = 0;
@@ -68,7 +68,7 @@ void confusion_add_weighted(struct clv_confusion *confusion, int32_t truth, int3
 
 void clv_confusion_add(struct clv_confusion *confusion, const uint8_t *truth, const uint8_t *prediction, size_t n)
 {
-    /* Label maps are made of long runs of one pair: count a run, add it once. */
+    /* Label maps have long runs of the same two labels, so runs are counted and added as one. */
     for (size_t i = 0; i < n;) {
         size_t start = i;
         while (++i < n && truth[i] == truth[start] && prediction[i] == prediction[start]) {

@@ -5,21 +5,21 @@
 #include "cleave/objects.h"
 #include "cleave/score.h"
 
-/* Truth near the borders of labels, to measure how exact predicted borders are (Kohli, Ladicky & Torr 2009: a
+/* Ground truth near the borders of labels, to measure how exact predicted borders are (Kohli, Ladicky & Torr 2009: a
  * "trimap"). */
 
 enum { BAND_MAX_PX = 1000 };
 
-/* Makes void what is further than radius_px, 1..BAND_MAX_PX, from every border: a pixel keeps its label if the square
- * of pixels that reaches radius_px to each side holds two labels or more. Void is not a label, so a
- * border that is drawn void is a border, too. Void pixels stay void. O(pixels radius_px). */
+/* Makes pixels void that are further than radius_px, 1..BAND_MAX_PX, from every border: a pixel keeps its label if the
+ * square that reaches radius_px to each side of it contains two labels or more. Void is not a label, so a border may
+ * lie within void pixels. Void pixels stay void. O(pixels radius_px). */
 enum clv_status band_keep(struct clv_mask *mask, int32_t radius_px, struct clv_error *err) CLV_CHECK;
 
 /* Metrics of objects. */
 
 enum { OBJECT_THRESHOLDS = 10 }; /* IoU above .5, .55 .. .95 */
 
-/* Counts; those of several images add up. */
+/* Counts, which may be added up over images. */
 struct object_counts {
     int64_t n_true, n_found, hits[OBJECT_THRESHOLDS]; /* pairs whose IoU is above the threshold */
 };
@@ -29,17 +29,17 @@ struct object_counts {
 enum clv_status object_counts_of(struct object_counts *counts, const struct clv_object_map *truth,
                                  const struct clv_object_map *found, struct clv_error *err) CLV_CHECK;
 
-/* 2 hits / (true + found) at IoU .5; 1 if there are no objects at all. */
+/* Returns 2 hits / (true + found) at IoU .5; 1 if there are no objects at all. */
 double object_f1(const struct object_counts *counts);
 
-/* The mean over thresholds of hits / (true + found - hits), as in the Data Science Bowl of 2018 (Caicedo et al. 2019);
- * 1 if there are no objects at all. */
+/* Returns the mean over thresholds of hits / (true + found - hits), as in the Data Science Bowl of 2018 (Caicedo et al.
+ * 2019); 1 if there are no objects at all. */
 double object_mean_precision(const struct object_counts *counts);
 
-/* Pixels with a true label whose prediction is none. */
+/* Returns the number of pixels with a true label whose prediction is not a label. */
 uint64_t confusion_unlabelled(const struct clv_confusion *confusion);
 
-/* Adds `weight` pixels (a whole superpixel) at once, by the same rules. */
+/* Adds `weight` pixels at once, such as a superpixel, by the rules of clv_confusion_add. */
 void confusion_add_weighted(struct clv_confusion *confusion, int32_t truth, int32_t prediction, uint64_t weight);
 
 #endif

@@ -52,12 +52,12 @@ enum clv_status label_example(uint8_t *labels, const struct clv_model *model, co
                               const struct clv_example *example, const struct map_reader *maps,
                               const struct clv_segment_options *options, struct clv_error *err)
 {
-    OWNED(oracle_drop) struct clv_oracle *made_here = NULL;
+    OWNED(oracle_drop) struct clv_oracle *created = NULL;
     OWNED_ARRAY int32_t *y = array_alloc((size_t)example->problem.n_nodes, sizeof *y);
     NEED(y);
     if (!options->oracle)
-        MUST(clv_oracle_new(&made_here, CLV_ENGINE_DEFAULT, err));
-    struct clv_oracle *oracle = options->oracle ? options->oracle : made_here;
+        MUST(clv_oracle_new(&created, CLV_ENGINE_DEFAULT, err));
+    struct clv_oracle *oracle = options->oracle ? options->oracle : created;
     bool refines = label_refines(options->refine, model, example->width, example->height) &&
                    (options->n_samples < 1 || options->refine == CLV_REFINE_ALL);
     if (!refines || !refining_is_by_net(model)) {

@@ -1,5 +1,5 @@
-/* Finds the objects of an image: those that a model has learned to find, or the connected pieces of its labels. Start
- * at clv_segment_objects, at the end. */
+/* Finds the objects of an image: those that a model has learned to find, or the connected components of its labels.
+ * Start at clv_segment_objects, at the end. */
 #include "segment/segment.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ struct search {
     const struct object_windows_options *options;
     int32_t width, height;            /* size at which objects are searched for */
     struct pixel_light light, *parts; /* of the image; [n_threads] of the rows of each thread */
-    bool is_one;                      /* window */
+    bool is_one;                      /* the image is one window */
 };
 
 static void search_release(struct search *self)
@@ -61,7 +61,7 @@ static enum clv_status count_smooth(void *context, size_t index, int thread, str
     return pixel_light_count_smooth(&self->parts[thread], &rows, &core, err);
 }
 
-/* Finds the light of the whole image, by two passes over its rows. */
+/* Measures the light of the whole image, by two passes over its rows. */
 static enum clv_status find_light(struct search *self, struct clv_error *err)
 {
     const int n_threads = parallel_threads(self->options->n_threads);
@@ -103,7 +103,7 @@ enum clv_status learned_objects_windows(struct object_windows *found, const stru
     return object_windows_find(found, &finder, &windows, err);
 }
 
-/* Gives a part of an image that is in memory. */
+/* Makes a part of an image that is in memory. */
 static enum clv_status show_part(struct clv_image *part, void *context, const struct image_part *wanted, int thread,
                                  struct clv_error *err)
 {
@@ -135,7 +135,7 @@ enum clv_status learned_objects_find(struct clv_object_map *map, const struct cl
     return CLV_OK;
 }
 
-/* Returns the first of 256 labels that means objects, or (wanted false) that does not. */
+/* Returns the first label whose is_object is `wanted`, CLV_VOID if there is none. */
 static uint8_t first_label(const bool is_object[256], bool wanted)
 {
     uint8_t first = 0;

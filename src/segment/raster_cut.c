@@ -12,8 +12,8 @@
 #include "segment/segment.h"
 #include "superpixel/region_graph.h"
 
-#define WINDOW_VALUES ((size_t)16 << 20) /* of a window of several tiles, about */
-#define TILES_A_TURN  4                  /* that a thread describes before they are added up */
+#define WINDOW_VALUES ((size_t)16 << 20) /* target size of a window of several tiles */
+#define TILES_A_TURN  4                  /* tiles that a thread computes before they are added to the graph */
 
 static const char magic[16] = "cleave tiles 2\n";
 
@@ -95,7 +95,7 @@ static enum clv_status unwritten(const struct raster_cut *self, struct clv_error
 
 static enum clv_status add_tile(struct raster_cut *self, int32_t k, struct tile_scores *tile, struct clv_error *err);
 
-/* Goes on after the tiles that are whole. */
+/* Reads back the tiles that the file has completely, and positions the run after them. */
 static enum clv_status resume(struct raster_cut *self, struct clv_error *err)
 {
     char word[sizeof magic];
@@ -191,7 +191,7 @@ void raster_cut_close(struct raster_cut *self, bool keeps)
     *self = (struct raster_cut){0};
 }
 
-/* Memory for so many edges in all. */
+/* Reserves memory for n edges in all. */
 static enum clv_status reserve_edges(struct raster_cut *self, size_t n, struct clv_error *err)
 {
     size_t of_edge = edge_scores(&self->options.model->layout);
@@ -203,7 +203,7 @@ static enum clv_status reserve_edges(struct raster_cut *self, size_t n, struct c
     return array_reserve_all(parts, of_edge ? 2 : 1, &self->edge_capacity, n ? n : 1) ? fail_memory(err) : CLV_OK;
 }
 
-/* An array of two tiles, the first one's in front. */
+/* Returns an array of both tiles, one after the other. */
 static void *joined(struct arena *arena, const struct tile_scores *const tiles[2], enum tile_array which)
 {
     size_t first = tiles[0]->bytes[which], second = tiles[1]->bytes[which];
@@ -257,7 +257,7 @@ static enum clv_status couple(struct raster_cut *self, const struct region_graph
     return CLV_OK;
 }
 
-/* Joins the last tile, number k, to the one above it or on its left. */
+/* Couples the last tile, number k, with the one above it or on its left. */
 static enum clv_status join(struct raster_cut *self, int32_t k, const struct tile_scores *last, bool is_above,
                             struct clv_error *err)
 {
@@ -272,10 +272,10 @@ static enum clv_status join(struct raster_cut *self, int32_t k, const struct til
         const struct clv_problem regions = {.n_nodes = (int32_t)(tiles[t]->bytes[TILE_BORDER] / sizeof(int32_t))};
         const int32_t *strips = tiles[t]->array[TILE_STRIPS];
         maps[t] = (struct region_map){t, at.x, at.y, at.width, at.height, strips};
-        if (is_above && t == 0) { /* its lower row */
+        if (is_above && t == 0) { /* the lower row of the tile above */
             maps[t].y += at.height - 1;
             maps[t].labels += at.width;
-        } else if (!is_above) { /* its right column, or the left one */
+        } else if (!is_above) { /* the right column of the tile on the left, or the left one of tile k */
             maps[t].x += t ? 0 : at.width - 1;
             maps[t].labels += 2 * at.width + (t ? 0 : at.height);
         }
@@ -287,7 +287,7 @@ static enum clv_status join(struct raster_cut *self, int32_t k, const struct til
     return couple(self, &seam, number, tiles, err);
 }
 
-/* Takes over the tile, unless it fails. */
+/* Adds a tile to the graph and takes over its arrays, unless it fails. */
 static enum clv_status add_tile(struct raster_cut *self, int32_t k, struct tile_scores *tile, struct clv_error *err)
 {
     const struct clv_weight_layout *layout = &self->options.model->layout;
@@ -324,7 +324,7 @@ static enum clv_status add_tile(struct raster_cut *self, int32_t k, struct tile_
     return CLV_OK;
 }
 
-/* Describes n tiles and adds them up. */
+/* Computes n tiles, writes them to the file, and adds them to the graph. */
 static enum clv_status take_turn(struct raster_cut *self, struct tile_scores *scores, int32_t first, int32_t n,
                                  struct clv_error *err)
 {
@@ -403,7 +403,7 @@ static enum clv_status solve(struct raster_cut *self, struct clv_oracle *oracle,
     return raster_cut_show(self, y, err);
 }
 
-/* Gives the field back after a failure, too. */
+/* Frees the field after a failure, too. */
 enum clv_status raster_cut_solve(struct raster_cut *self, struct clv_oracle *oracle, struct clv_error *err)
 {
     enum clv_status status = solve(self, oracle, err);
@@ -420,7 +420,7 @@ enum clv_status raster_cut_check_files(const struct raster_cut *self, struct clv
     return CLV_OK;
 }
 
-/* The regions of a row of tiles. */
+/* Reads the regions of a row of tiles from the file. */
 static enum clv_status load_row(struct raster_cut *self, int32_t row, struct clv_error *err)
 {
     for (int32_t c = 0; c < self->n_columns; c++) {
@@ -434,7 +434,7 @@ static enum clv_status load_row(struct raster_cut *self, int32_t row, struct clv
     return CLV_OK;
 }
 
-/* The regions under a working row. */
+/* Finds the regions of a working row's pixels. */
 static enum clv_status load_line(struct raster_cut *self, int32_t from, struct clv_error *err)
 {
     int32_t side = self->options.model->recipe.tile_px, y = from % side;

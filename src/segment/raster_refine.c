@@ -15,7 +15,7 @@ struct strip {
     uint8_t *labels; /* [n_rows][width] */
     int32_t top, n_rows, at_once;
     struct image_part seen; /* working rows that its squares need */
-    int32_t *nodes;         /* [rows under those][width] */
+    int32_t *nodes;         /* [rows of the raster under `seen`][width] regions */
     int32_t *numbers;       /* [n_threads][regions] zeros between squares */
 };
 
@@ -37,11 +37,11 @@ static void square_release(struct square *self)
     arrays_free(self->example.superpixels.labels, self->example.area, self->y, self->margin, self->labels);
 }
 
-/* The working pixels along one axis that a square needs which begins at a pixel: everywhere the same number, if the
- * raster has so many. */
-static void see(int32_t *first, int32_t *n, int32_t at, int32_t side, int32_t size, int32_t working_size)
+/* Finds the working pixels along one axis that a square from pixel `at` on needs. Their number is the same everywhere,
+ * unless the raster has fewer. */
+static void working_range(int32_t *first, int32_t *n, int32_t at, int32_t side, int32_t size, int32_t working_size)
 {
-    int64_t own = ((int64_t)side * working_size - 1) / size + 1, halo = own / HALO_PART + 1, all = own + 2 * halo;
+    int64_t core = ((int64_t)side * working_size - 1) / size + 1, halo = core / HALO_PART + 1, all = core + 2 * halo;
     int64_t begin = working_coordinate(at, size, working_size) - halo;
     *n = (int32_t)(all < working_size ? all : working_size);
     begin = begin < 0 ? 0 : begin;
@@ -49,7 +49,7 @@ static void see(int32_t *first, int32_t *n, int32_t at, int32_t side, int32_t si
 }
 
 /* Numbers the regions under the part in order of occurrence, and copies their labels and margins. number[regions] is
- * scratch. */
+ * workspace, 0 before and after. */
 static enum clv_status take_regions(struct square *self, const struct strip *strip, const struct image_part *part,
                                     int32_t *number, struct clv_error *err)
 {
@@ -61,9 +61,9 @@ static enum clv_status take_regions(struct square *self, const struct strip *str
     *map = (struct clv_superpixels){part->width, part->height, 0, array_alloc(n, sizeof *map->labels)};
     NEED(self->labels && map->labels);
     for (size_t p = 0; p < n; p++) {
-        int32_t *own = &number[nodes[p / width * stride + p % width]];
-        *own = *own ? *own : ++map->n;
-        map->labels[p] = *own - 1;
+        int32_t *region = &number[nodes[p / width * stride + p % width]];
+        *region = *region ? *region : ++map->n;
+        map->labels[p] = *region - 1;
     }
     self->example.width = part->width;
     self->example.height = part->height;
@@ -73,24 +73,24 @@ static enum clv_status take_regions(struct square *self, const struct strip *str
     self->margin = array_zalloc((size_t)map->n, sizeof *self->margin);
     NEED(self->example.area && self->y && self->margin);
     for (size_t p = 0; p < n; p++) {
-        int32_t node = nodes[p / width * stride + p % width], own = map->labels[p];
+        int32_t node = nodes[p / width * stride + p % width], region = map->labels[p];
         number[node] = 0;
-        self->example.area[own]++;
-        self->y[own] = self->labels[p] = cut->y[node];
+        self->example.area[region]++;
+        self->y[region] = self->labels[p] = cut->y[node];
         if (cut->margin)
-            self->margin[own] = cut->margin[node];
+            self->margin[region] = cut->margin[node];
         n_others += self->labels[p] != self->labels[0];
     }
     self->is_uniform = n_others == 0;
     return CLV_OK;
 }
 
-/* The working pixels that the square needs which begins at pixel `left`. */
+/* Returns the working pixels that the square from pixel `left` on needs. */
 static struct image_part part_seen(const struct strip *strip, int32_t left)
 {
     const struct raster_cut *cut = strip->cut;
     struct image_part seen = strip->seen;
-    see(&seen.left, &seen.width, left, cut->refined_px, cut->width, cut->working_width);
+    working_range(&seen.left, &seen.width, left, cut->refined_px, cut->width, cut->working_width);
     return seen;
 }
 
@@ -130,7 +130,7 @@ static enum clv_status refine_square(const struct strip *strip, const struct ras
     return CLV_OK;
 }
 
-/* Squares that are read as one window. */
+/* Refines the squares that are read as one window. */
 static enum clv_status refine_some(void *context, size_t index, int thread, struct clv_error *err)
 {
     const struct strip *strip = context;
@@ -162,7 +162,7 @@ enum clv_status raster_cut_refine(uint8_t *labels, struct raster_cut *self, int3
     strip.at_once = smaller(int32_within(wide, 1, INT32_MAX), each);
     strip.seen.whole_width = self->working_width;
     strip.seen.whole_height = self->working_height;
-    see(&strip.seen.top, &strip.seen.height, top, self->refined_px, self->height, self->working_height);
+    working_range(&strip.seen.top, &strip.seen.height, top, self->refined_px, self->height, self->working_height);
     const struct image_part rows = resize_source(&strip.seen, self->width, self->height);
     strip.nodes = array_alloc((size_t)rows.height, (size_t)self->width * sizeof *strip.nodes);
     strip.numbers =

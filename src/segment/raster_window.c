@@ -17,7 +17,7 @@ enum clv_status raster_window_read(struct raster_window *window, struct raster_c
     struct raster *raster = &self->rasters[thread];
     struct image_part *at = &window->at;
     *at = resize_source(seen, self->width, self->height);
-    at->width += at->left > 0; /* rounded otherwise, the map of bands may begin there */
+    at->width += at->left > 0; /* the map of bands may begin one pixel earlier, by rounding */
     at->left -= at->left > 0;
     at->height += at->top > 0;
     at->top -= at->top > 0;
@@ -70,7 +70,7 @@ static enum clv_status describe(struct tile_scores *scores, const struct raster_
     return tile_scores_make(scores, &tile, &bounds.core, model, &self->at, err);
 }
 
-/* Tiles that are described at once: windows of some, each by a thread. */
+/* Tiles that are computed at the same time, in windows of several tiles, one thread per window. */
 struct turn {
     struct raster_cut *cut;
     int32_t first, n;

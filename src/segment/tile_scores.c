@@ -1,4 +1,4 @@
-/* Holds what is kept of a tile after its features are computed: scores, couplings, its regions as runs of pixels, and
+/* Computes, writes and reads the arrays that are kept of a tile: scores, couplings, its regions as runs of pixels, and
  * features of the regions at its border, which couplings across seams need. Start at tile_scores_make. */
 #include <string.h>
 
@@ -149,7 +149,7 @@ enum clv_status tile_scores_make(struct tile_scores *self, const struct tile *ti
     return CLV_OK;
 }
 
-/* A file has the sizes of the arrays, the arrays, and a hash of both. */
+/* The file has the sizes of a tile's arrays, the arrays, and a hash of both. */
 
 static uint64_t hash(const struct tile_scores *self)
 {
@@ -161,17 +161,17 @@ static uint64_t hash(const struct tile_scores *self)
 
 bool tile_scores_write(FILE *file, const struct tile_scores *self)
 {
-    uint64_t own = hash(self);
+    uint64_t checksum = hash(self);
     bool is_written = fwrite(self->bytes, sizeof self->bytes, 1, file) == 1;
     for (int k = 0; k < N_TILE_ARRAYS && is_written; k++)
         is_written = fwrite(self->array[k], 1, self->bytes[k], file) == self->bytes[k];
-    return is_written && fwrite(&own, sizeof own, 1, file) == 1;
+    return is_written && fwrite(&checksum, sizeof checksum, 1, file) == 1;
 }
 
 bool tile_scores_read(struct tile_scores *self, FILE *file, size_t limit, bool regions_alone)
 {
     OWNED(tile_scores_release) struct tile_scores result = {0};
-    uint64_t own = 0;
+    uint64_t checksum = 0;
     size_t total = 0;
     bool is_read = fread(result.bytes, sizeof result.bytes, 1, file) == 1;
     for (int k = 0; k < N_TILE_ARRAYS && is_read; k++) {
@@ -183,7 +183,7 @@ bool tile_scores_read(struct tile_scores *self, FILE *file, size_t limit, bool r
                       fread(result.array[k], 1, result.bytes[k], file) == result.bytes[k];
     }
     if (is_read && !regions_alone)
-        is_read = fread(&own, sizeof own, 1, file) == 1 && own == hash(&result);
+        is_read = fread(&checksum, sizeof checksum, 1, file) == 1 && checksum == hash(&result);
     if (is_read)
         *self = TAKE(result);
     return is_read;

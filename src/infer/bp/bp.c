@@ -29,9 +29,9 @@ void clv_bp_free(struct clv_bp *bp)
     array_free(bp);
 }
 
-/* Sends a message, damped, and returns by how much the undamped one differs from the one before. b is the belief of the
- * source, m_ji the target's message to it, which is divided out of b (Liu & Ihler 2013, mixed-product belief
- * propagation), r the ratio of temperatures:
+/* Sends a message, damped by `kept`, and returns by how much the undamped one differs from the previous one. b is the
+ * belief of the source, m_ji the target's message to it, which is divided out of b (Liu & Ihler 2013, mixed-product
+ * belief propagation), r the ratio of temperatures:
  *     source summed              sum over x_i of psi_ij b_i / m_ji
  *     both maximised             max over x_i of psi_ij b_i / m_ji
  *     source maximised only      sum over x_i in argmax b_i of psi_ij b_i / m_ji
@@ -41,7 +41,7 @@ static double send(struct clv_bp *bp, int32_t arc, const double *belief, double 
 {
     size_t k = (size_t)bp->n_labels;
     const double *back = &bp->message[(size_t)(arc ^ 1) * k];
-    double *message = &bp->message[(size_t)arc * k], *result = bp->fresh, best = maximum(belief, k);
+    double *message = &bp->message[(size_t)arc * k], *result = bp->outgoing, best = maximum(belief, k);
     enum bp_role source = bp->role[arc_source(bp, arc)], target = bp->role[arc_target(bp, arc)];
     for (size_t a = 0; a < k; a++) {
         bp->cavity[a] = belief[a] - back[a];
@@ -139,13 +139,13 @@ static double value_of(struct clv_bp *bp, const struct clv_field *field, const s
     return options->temperature * bp_mixed_value(bp);
 }
 
-/* The iterations in which nodes score more for the labels of a given labelling, and by how much. */
+/* Number of iterations in which nodes score more for the labels of options->near, and by how much. */
 #define NEAR_ITERATIONS 10
 #define NEAR_SCORE      3
 
-/* Chooses the form of messages: logarithms only for damped messages and softened nodes. Maxima soon settle unless they
- * oscillate, so that most messages of long runs need not be sent again; sums change in nearly all messages until the
- * last sweep. */
+/* Chooses the form of messages: logarithms for damped messages and softened nodes only. Messages of max-product soon
+ * stop changing unless they oscillate, so most of them need not be sent again; those of sum-product nearly all change
+ * until the last sweep. */
 static void open_messages(struct clv_bp *bp, const struct clv_bp_options *options)
 {
     bool is_softened = options->mode == CLV_BP_MIXED && bp->ratio > 0;
@@ -156,8 +156,8 @@ static void open_messages(struct clv_bp *bp, const struct clv_bp_options *option
         bp_leave_linear(bp);
 }
 
-/* Runs the iterations that lead near a labelling. The beliefs, which are not computed yet, hold the original scores
- * until it ends. */
+/* Runs the iterations that lead near a labelling. bp->belief, which is not computed yet, holds the original scores
+ * during them. */
 static void approach(struct clv_bp *bp, const struct clv_bp_options *options)
 {
     size_t k = (size_t)bp->n_labels, size = (size_t)bp->n_nodes * k * sizeof *bp->unary;

@@ -66,7 +66,7 @@ enum clv_status bp_check(const struct clv_field *field, const struct clv_bp_opti
     return field_check_scores(field, least, err);
 }
 
-/* Arcs by their source, in the order of the edges. */
+/* Lists arcs by their source, in the order of the edges. */
 static void list_arcs(struct clv_bp *bp)
 {
     memset(bp->first, 0, ((size_t)bp->n_nodes + 1) * sizeof *bp->first);
@@ -103,8 +103,8 @@ static void order_nodes(struct clv_bp *bp)
     }
 }
 
-/* The lowest colour that no neighbour has, in breadth-first order: on bipartite graphs the parity of a node's level. A
- * colour is at most the node's degree, so the search of each is O(degree^2) at worst. */
+/* Gives each node, in breadth-first order, the lowest colour that no neighbour has: on bipartite graphs the parity of
+ * the node's level. A colour is at most the node's degree, so finding each takes O(degree^2) at worst. */
 static void colour_nodes(struct clv_bp *bp)
 {
     bp->n_colours = 0;
@@ -115,7 +115,7 @@ static void colour_nodes(struct clv_bp *bp)
         for (int32_t k = bp->first[i]; k < bp->first[i + 1]; k++)
             if (bp->colour[arc_target(bp, bp->arc[k])] == colour) {
                 colour++;
-                k = bp->first[i] - 1; /* from the start again */
+                k = bp->first[i] - 1; /* start again */
             }
         bp->colour[i] = colour;
         bp->n_colours = colour >= bp->n_colours ? colour + 1 : bp->n_colours;
@@ -211,8 +211,8 @@ static void take_scores(struct clv_bp *bp, const struct clv_field *field, double
         memset(&bp->pairwise[cells], 0, cells * sizeof *bp->pairwise);
 }
 
-/* A label given is the node's only one, and what it scores with a neighbour is the neighbour's own affair from now
- * on. */
+/* Fixes labels: the other labels of the node score -inf. Its pairwise scores are added to the neighbours' unary scores,
+ * and its edges score 0. */
 static void settle_labels(struct clv_bp *bp, const int32_t *label)
 {
     size_t k = (size_t)bp->n_labels, cells = bp->form == CLV_PAIRWISE_FULL ? k * k : 1;

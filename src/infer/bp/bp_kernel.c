@@ -1,5 +1,5 @@
-/* Computes exponentials of couplings and tables, and lists which node sends which message where. Messages outside
- * the log domain are made from both. A table that edges share is exponentiated once. */
+/* Computes exponentials of couplings and tables, and lists which node sends which message where. Messages outside the
+ * log domain need both. A table that edges share is exponentiated once. */
 #include <string.h>
 
 #include "base/base.h"
@@ -13,7 +13,7 @@ void bp_linear_release(struct bp_linear *linear)
     *linear = (struct bp_linear){0};
 }
 
-/* Messages in the order of sending, so that a sweep reads its memory from front to back. */
+/* Assigns slots to messages in the order of sending, so that a sweep reads memory from front to back. */
 static void assign_slots(struct clv_bp *bp)
 {
     int32_t n = 0;

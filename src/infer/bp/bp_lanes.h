@@ -1,6 +1,6 @@
 /* Rows of doubles as vectors, and the elimination of one end of an edge; for loops that are compiled for each kind of
  * machine. Rows are padded to whole vectors, so that loops need no special end: with zeros if they are multiplied and
- * added up, else by repeated labels, which change no maximum and no minimum. */
+ * added up, else by repeating a label, which changes no maximum and no minimum. */
 #ifndef INFER_BP_LANES_H
 #define INFER_BP_LANES_H
 
@@ -130,7 +130,7 @@ INLINE void combine_columns(lanes *restrict out, const lanes *restrict weight, c
     }
 }
 
-/* Fills the padding of a row by repeating its last labels. */
+/* Fills the padding of a row by repeating its first label. */
 INLINE void pad(lanes *row, size_t k, const size_t n)
 {
     int64_t n_last = (int64_t)((k - 1) % LANES) + 1;

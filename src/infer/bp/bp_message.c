@@ -30,7 +30,7 @@ double bp_pair_score(const struct clv_bp *bp, int32_t arc, size_t a, size_t b)
     return bp_table(bp, edge)[arc & 1 ? b * k + a : a * k + b];
 }
 
-/* The largest of a[c] + b[c], by vectors. */
+/* Returns the largest a[c] + b[c], by vectors. */
 INLINE double highest_sum(const double *restrict a, const double *restrict b, size_t n)
 {
     double highest = a[0] + b[0];
@@ -64,8 +64,8 @@ static double potts_max(double *out, const double *cavity, double coupling, size
     return highest;
 }
 
-/* sum_a exp(cavity[a]) (a == b ? 1 : e^-c) = e^-c sum_a exp(cavity[a]) + (1 - e^-c) exp(cavity[b]), no term
- * negative. */
+/* Sets out to log sum_a exp(cavity[a]) (a == b ? 1 : e^-c) = log(e^-c sum_a exp(cavity[a]) + (1 - e^-c)
+ * exp(cavity[b])), in which no term is negative, up to the maximum of cavity, which it returns. */
 static double potts_sum(double *out, const struct clv_bp *bp, size_t edge, const double *cavity, size_t k)
 {
     double highest = maximum(cavity, k), total = 0, differ = bp->potts[edge].differ, rest = bp->potts[edge].rest;
@@ -92,8 +92,8 @@ static double potts_sum(double *out, const struct clv_bp *bp, size_t edge, const
     return highest;
 }
 
-/* out = the largest of cavity[a] + table[a][..] over a, for `part` vectors from number `first` on; the last one of a
- * row may overlap with the one before. */
+/* Sets out to the largest of cavity[a] + table[a][..] over a, for `part` vectors from vector `first` on. The last
+ * vector of a row may overlap with the one before. */
 INLINE void highest_part(double *restrict out, const double *restrict table, const double *restrict cavity, size_t k,
                          size_t first, const size_t part)
 {
@@ -129,7 +129,7 @@ INLINE void highest_of_few(double *restrict out, const double *restrict table, c
     }
 }
 
-/* Along a row of the table are the target's labels, or, of the arc back, the source's. */
+/* Rows of the table run over the target's labels, or over the source's labels if is_back. */
 FOR_EACH_MACHINE static void table_max(double *restrict out, const double *restrict table, bool is_back,
                                        const double *restrict cavity, size_t k)
 {
@@ -154,7 +154,7 @@ FOR_EACH_MACHINE static void table_max(double *restrict out, const double *restr
     }
 }
 
-/* The weights' padding is 0. */
+/* Multiplies weights, whose padding is 0, by a kernel or its transpose. */
 FOR_EACH_MACHINE static void multiply_kernel(lanes *out, const lanes *weight, const double *kernel, bool is_back,
                                              size_t k)
 {

@@ -8,11 +8,11 @@
 #include "infer/bp/bp_lanes.h"
 #include "infer/infer.h"
 
-/* Products that add up to this have lost nothing that matters to underflow. */
+/* Products that add up to this or more have lost no significant terms to underflow. */
 #define SAFE_TOTAL 1e-200
 
-/* Decodes labels from the root of each tree back, which is right at ties as well; at a fixed point without ties they
- * are the argmax of each node's belief. */
+/* Decodes labels from the root of each tree outwards, which is right at ties as well. At a fixed point without ties
+ * they are the argmax of each node's belief. */
 void bp_decode(struct clv_bp *bp)
 {
     size_t k = (size_t)bp->n_labels;
@@ -33,7 +33,7 @@ void bp_decode(struct clv_bp *bp)
     }
 }
 
-/* p[n_labels] = the node's distribution; of a maximised node all of it is at the decoded label. */
+/* Sets p[n_labels] to the node's distribution, which for a maximised node is 1 at the decoded label. */
 static void node_distribution(double *p, const struct clv_bp *bp, int32_t node)
 {
     size_t k = (size_t)bp->n_labels;
@@ -53,8 +53,8 @@ static void node_distribution(double *p, const struct clv_bp *bp, int32_t node)
         p[a] /= total;
 }
 
-/* The logarithm of an end's part in its edge's distribution, up to a constant: belief / message from the other end,
- * the belief to the power 1 / r if this end is softened and the other is not. */
+/* Computes the logarithm of an end's factor in its edge's distribution, up to a constant: belief / message from the
+ * other end, with the belief to the power 1 / r if this end is softened and the other is not. */
 static void end_factor(double *factor, const struct clv_bp *bp, int32_t node, int32_t other, const double *from_other)
 {
     size_t k = (size_t)bp->n_labels;
@@ -69,8 +69,8 @@ static void end_factor(double *factor, const struct clv_bp *bp, int32_t node, in
     }
 }
 
-/* p = exp(rows[a] + table[a][b] + columns[b]) from the table's exponentials; 0 where its terms may have been too small
- * for that. */
+/* Sets p to the distribution proportional to exp(rows[a] + table[a][b] + columns[b]), from the table's exponentials.
+ * Returns 0 if terms may have been too small for that. */
 static int multiply_factors(double *p, const struct clv_bp *bp, int32_t edge, const double *rows, const double *columns)
 {
     size_t k = (size_t)bp->n_labels;
@@ -140,7 +140,7 @@ void bp_write_beliefs(double *beliefs, const struct clv_bp *bp, double temperatu
 }
 
 /* log Z = sum_i (1 - d_i) log Z_i + sum_ij log Z_ij with Z_i the sum of node i's belief and Z_ij that of the edge's,
- * both unnormalised (Yedidia, Freeman & Weiss 2005); what messages are scaled by cancels. */
+ * both unnormalised (Yedidia, Freeman & Weiss 2005); scale factors of messages cancel. */
 double bp_bethe(struct clv_bp *bp)
 {
     size_t k = (size_t)bp->n_labels;
@@ -161,14 +161,14 @@ double bp_bethe(struct clv_bp *bp)
     return value;
 }
 
-/* p log(p / q), 0 where p is 0; a q that underflowed counts as the least number. */
+/* Returns p log(p / q), 0 if p is 0. A q that underflowed counts as the least normal number. */
 static double divergence(double p, double q)
 {
     return p > 0 ? p * portable_log(p / fmax(q, DBL_MIN)) : 0;
 }
 
-/* The Bethe estimate, with distributions b from the beliefs and the mutual information I_ij of an edge (Liu & Ihler
- * 2013, the annealed objective):
+/* Returns the Bethe estimate, with distributions b from the beliefs and the mutual information I_ij of an edge (Liu &
+ * Ihler 2013, the annealed objective):
  *     sum_i <b_i, f_i> + sum_ij <b_ij, f_ij> + sum_i t_i H_i - sum_ij t_ij I_ij,
  * t = r for softened nodes and edges between two of them, 0 for maximised ones, else 1. */
 double bp_mixed_value(struct clv_bp *bp)

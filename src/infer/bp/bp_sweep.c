@@ -1,16 +1,16 @@
-/* Sends messages outside the log domain, node after node. A message takes at most a few hundred operations.
- * Everything that a node sends is therefore in one list, rows of up to six vectors stay in registers, and no test
- * delays the others: lanes keep the largest change from node to node. */
+/* Sends messages outside the log domain, node after node. A message takes at most a few hundred operations, so overhead
+ * must be small: the messages of a node are in one list, rows of up to six vectors stay in registers, and lanes keep
+ * the largest change without a test per message. */
 #include <float.h>
 #include <string.h>
 
 #include "infer/bp/bp.h"
 #include "infer/bp/bp_lanes.h"
 
-#define CHANGED (1 + 4 * DBL_EPSILON) /* what rounding makes of 1 is not a change */
+#define CHANGED (1 + 4 * DBL_EPSILON) /* a factor up to this is rounding, not a change */
 
-/* Largest factor by which messages have changed, lane by lane: the larger value and the smaller one, old or new.
- * Beyond `enough` the exact factor does not matter, so that only the last sweep compares all messages. */
+/* Largest factor by which messages have changed, per lane: the larger and the smaller of the old and new value. Above
+ * `enough` the exact factor does not matter, so only the last sweep compares all messages. */
 struct factors {
     lanes high, low;
     double enough;
@@ -67,7 +67,7 @@ INLINE void eliminate(lanes *restrict out, const struct clv_bp *bp, size_t table
     }
 }
 
-/* The lane's factor becomes that of value and old if that is larger; without a division. */
+/* Raises each lane's factor to that of `value` and `old`, without a division. */
 INLINE void compare(struct factors *factors, const lanes *value, const lanes *old)
 {
     lanes high = *value, low = high;
@@ -95,7 +95,7 @@ INLINE bool has_changed(const lanes *value, const lanes *old, const size_t n)
     return (is_other[0] | is_other[1] | is_other[2] | is_other[3]) != 0;
 }
 
-/* The target's cavities but the one for the source have changed. */
+/* Marks the target's messages as due, except the one back to the source, whose message is in `slot`. */
 INLINE void mark_due(struct clv_bp *bp, int32_t target, int32_t slot)
 {
     for (int32_t s = bp->first[target]; s < bp->first[target + 1]; s++)
@@ -103,16 +103,16 @@ INLINE void mark_due(struct clv_bp *bp, int32_t target, int32_t slot)
             bp->linear.is_due[s] = true;
 }
 
-/* Normalises and stores a message. False, nothing stored, if precision could be lost. *is_changed is set, and an
- * unchanged message left, only where nodes wait for what is due. */
-INLINE bool store(bool *is_changed, struct factors *factors, struct bp_linear *linear, int32_t slot, lanes *fresh,
+/* Normalises and stores a message. Returns false, with nothing stored, if precision could be lost. With is_lazy,
+ * *is_changed tells whether the message has changed, and an unchanged one is not stored. */
+INLINE bool store(bool *is_changed, struct factors *factors, struct bp_linear *linear, int32_t slot, lanes *outgoing,
                   const size_t n, const bool is_lazy)
 {
     lanes *restrict message = (lanes *)&linear->message[(size_t)slot * n * LANES];
-    lanes high = fresh[0], low = fresh[0];
+    lanes high = outgoing[0], low = outgoing[0];
     for (size_t v = 1; v < n; v++) {
-        lift(&high, &fresh[v]);
-        lower(&low, &fresh[v]);
+        lift(&high, &outgoing[v]);
+        lower(&low, &outgoing[v]);
     }
     spread_highest(&high);
     spread_lowest(&low);
@@ -120,16 +120,16 @@ INLINE bool store(bool *is_changed, struct factors *factors, struct bp_linear *l
         return false;
     lanes scale = 1.0 / high;
     for (size_t v = 0; v < n; v++)
-        fresh[v] *= scale;
+        outgoing[v] *= scale;
     if (!factors->is_enough)
-        compare_rows(factors, fresh, message, n);
-    *is_changed = is_lazy && has_changed(fresh, message, n);
+        compare_rows(factors, outgoing, message, n);
+    *is_changed = is_lazy && has_changed(outgoing, message, n);
     for (size_t v = 0; (*is_changed || !is_lazy) && v < n; v++)
-        message[v] = fresh[v];
+        message[v] = outgoing[v];
     return true;
 }
 
-/* 0 where the belief, cavity times the target's message, is below its maximum. */
+/* Sets the cavity to 0 at labels whose belief, cavity times the target's message, is below its maximum. */
 INLINE void keep_best(lanes *cavity, const lanes *back, const size_t n)
 {
     lanes best = cavity[0] * back[0];
@@ -153,13 +153,13 @@ INLINE void multiply(lanes *restrict value, const lanes *by, const size_t n)
         value[v] *= by[v];
 }
 
-/* The messages of bp.c's send, softened nodes aside. A cavity is the product of the prior and of all messages that come
- * in but that of the target: those before it are in `before`, those behind it in rows of `behind`. */
+/* Sends the messages of a node as `send` in bp.c does, except for softened nodes. A cavity is the product of the prior
+ * and of all incoming messages except the target's: `before` has those before it, a row of `behind` those after it. */
 INLINE bool send_rows(struct factors *factors, struct clv_bp *bp, int32_t node, enum bp_receivers receivers, size_t k,
                       const size_t n, const bool is_lazy)
 {
     struct bp_linear *linear = &bp->linear;
-    lanes before[LONGEST_ROW_LANES], cavity[LONGEST_ROW_LANES], fresh[LONGEST_ROW_LANES];
+    lanes before[LONGEST_ROW_LANES], cavity[LONGEST_ROW_LANES], outgoing[LONGEST_ROW_LANES];
     bool is_maximised = bp->role[node] == BP_MAXIMISED;
     int32_t first = receivers == TO_LATER ? linear->split[node] : bp->first[node];
     int32_t end = receivers == TO_EARLIER ? linear->split[node] : bp->first[node + 1];
@@ -191,8 +191,8 @@ INLINE bool send_rows(struct factors *factors, struct clv_bp *bp, int32_t node, 
         if (is_lazy && !linear->is_due[s])
             continue;
         bool is_changed;
-        eliminate(fresh, bp, (size_t)sent->table, sent->is_back, cavity, is_max, k, n);
-        if (!store(&is_changed, factors, linear, sent->out, fresh, n, is_lazy))
+        eliminate(outgoing, bp, (size_t)sent->table, sent->is_back, cavity, is_max, k, n);
+        if (!store(&is_changed, factors, linear, sent->out, outgoing, n, is_lazy))
             return false;
         if (is_lazy)
             linear->is_due[s] = false;
@@ -214,7 +214,7 @@ INLINE int32_t pass(struct factors *factors, struct clv_bp *bp, const struct bp_
     return bp->n_nodes;
 }
 
-/* Passes with the number of vectors as a constant, wherever rows may stay in registers. */
+/* Passes with the number of vectors as a constant if rows may stay in registers. */
 INLINE int32_t pass_by_length(struct factors *factors, struct clv_bp *bp, const struct bp_pass *which,
                               const bool is_lazy)
 {
@@ -265,7 +265,7 @@ FOR_EACH_MACHINE bool bp_gather_row(double *belief, const struct clv_bp *bp, int
     return lowest >= SMALLEST_SUM;
 }
 
-/* The sum over both ends of cavity cavity' exp(pairwise), up to factors. */
+/* Returns the sum over the labels of both ends of cavity cavity' exp(pairwise), up to factors. */
 INLINE double edge_sum(const struct clv_bp *bp, int32_t edge, size_t k, const size_t n)
 {
     const struct bp_linear *linear = &bp->linear;

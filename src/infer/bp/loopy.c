@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 
-/* On loops messages may oscillate: damping ends most of that, the limit the rest. */
+/* Messages may oscillate on loops. Damping stops most of that, the limit of iterations the rest. */
 #define TOLERANCE      1e-4
 #define MAX_ITERATIONS 200
 
@@ -34,7 +34,8 @@ static struct clv_bp_options options_of(enum clv_bp_mode mode, double temperatur
     return options;
 }
 
-/* y (or NULL) = the labels of the first run that converges, of the one with the highest *value if none does. */
+/* Runs with each damping until messages converge. y (or NULL) and *value get the result of the run that converged, or
+ * of the run with the highest value if none did. */
 static enum clv_status run(struct loopy *self, int32_t *y, double *value, const struct clv_field *field,
                            struct clv_bp_options options, struct clv_error *err)
 {
@@ -69,7 +70,8 @@ static enum clv_status map(struct loopy *self, int32_t *y, const struct clv_fiel
     return CLV_OK;
 }
 
-/* The most probable labels; near one labelling or from nothing, whichever is worth more. */
+/* Sets y to the most probable labels by sum-product, started from zero messages or near a labelling, whichever has the
+ * higher value. */
 static enum clv_status modes(struct loopy *self, int32_t *y, const struct clv_field *field, double temperature,
                              const int32_t *near, struct clv_error *err)
 {
@@ -82,14 +84,14 @@ static enum clv_status modes(struct loopy *self, int32_t *y, const struct clv_fi
     return CLV_OK;
 }
 
-/* T log sum_h exp(f(y, h) / T), for visible nodes y: what marginal MAP maximises. */
+/* The value T log sum_h exp(f(y, h) / T) of visible nodes y, which marginal MAP maximises. */
 struct marginal {
     const struct clv_field *field;
     const uint8_t *is_visible; /* [n_nodes] */
     double temperature;
 };
 
-/* y's labels of hidden nodes are forgotten. */
+/* Computes the value of y's visible labels. Hidden labels of y become CLV_UNKNOWN. */
 static enum clv_status value_of(double *value, struct loopy *self, int32_t *y, const struct marginal *marginal,
                                 struct clv_error *err)
 {
@@ -100,7 +102,7 @@ static enum clv_status value_of(double *value, struct loopy *self, int32_t *y, c
     return run(self, NULL, value, marginal->field, options, err);
 }
 
-/* y becomes the other one if that is worth more. */
+/* Replaces y by `other` if that has a higher value. */
 static enum clv_status compare(double *best, int32_t *y, struct loopy *self, int32_t *other,
                                const struct marginal *marginal, struct clv_error *err)
 {

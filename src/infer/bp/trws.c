@@ -14,14 +14,14 @@ struct pass_state {
     double score;      /* of `best` */
 };
 
-/* Returns whether the arc's target comes later in this pass; edges of nodes with fixed labels lead nowhere. */
+/* Returns whether the arc's target comes later in this pass; false for edges of nodes with fixed labels. */
 static bool is_ahead(const struct clv_bp *bp, int32_t arc, bool is_backward)
 {
     return !bp_is_settled(bp, arc >> 1) &&
            (bp->rank[arc_target(bp, arc)] < bp->rank[arc_source(bp, arc)]) == is_backward;
 }
 
-/* The best label of a node, given the labels of the nodes passed before and the messages of the others. */
+/* Returns the best label of a node, given the labels of the nodes passed before and the messages of the others. */
 static int32_t decide(const struct pass_state *self, const double *belief, int32_t node, bool is_backward)
 {
     const struct clv_bp *bp = self->bp;
@@ -44,7 +44,7 @@ static int32_t decide(const struct pass_state *self, const double *belief, int32
 
 /* With node s's belief b_s, less its largest value, and g_s = 1 / max(arcs ahead, arcs behind),
  *     M_st(x_t) = max over x_s of g_s b_s - M_ts + f_st,     less its largest value;
- * returns what was taken out, of which the bound is the sum. */
+ * Returns the sum of what was subtracted. The bound is the sum of that over all nodes. */
 static double pass_node(struct pass_state *self, int32_t node, bool is_backward)
 {
     struct clv_bp *bp = self->bp;
@@ -67,10 +67,10 @@ static double pass_node(struct pass_state *self, int32_t node, bool is_backward)
             continue;
         for (size_t a = 0; a < k; a++)
             bp->cavity[a] = share * (belief[a] - highest) - back[a];
-        taken += bp_eliminate(bp->fresh, bp, arc, BP_MAX_OUT, bp->cavity);
-        double top = maximum(bp->fresh, k);
+        taken += bp_eliminate(bp->outgoing, bp, arc, BP_MAX_OUT, bp->cavity);
+        double top = maximum(bp->outgoing, k);
         for (size_t a = 0; a < k; a++)
-            message[a] = bp->fresh[a] - top;
+            message[a] = bp->outgoing[a] - top;
         taken += top;
     }
     return taken;

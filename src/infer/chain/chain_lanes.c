@@ -100,7 +100,7 @@ static int weigh(double *maxima, double *weight, size_t n, size_t k, size_t widt
     return 1;
 }
 
-/* Computes value *= weight, divides by the sum, and returns that. */
+/* Multiplies value by weight, divides it by its sum, and returns the sum. */
 INLINE double weigh_and_normalise(double *restrict value, const double *restrict weight, size_t width)
 {
     lanes sum = {0};
@@ -118,8 +118,8 @@ INLINE double weigh_and_normalise(double *restrict value, const double *restrict
     return total;
 }
 
-/* alpha_i = (alpha_i-1 T) weight_i / c_i with c_i its sum, backwards flow_i = weight_i beta_i / c_i and beta_i-1 = T
- * flow_i. */
+/* Runs both passes: alpha_i = (alpha_i-1 T) weight_i / c_i, of sum 1; backwards flow_i = weight_i beta_i / c_i and
+ * beta_i-1 = T flow_i. Returns the sum of log c_i. */
 FOR_EACH_MACHINE static double pass(struct chain_sums *sums, size_t n, const struct chain_kernel *kernels,
                                     bool is_shared, size_t k)
 {

@@ -1,7 +1,7 @@
 /* Sums over chains, by forward-backward. Sums of exponentials are products of a vector with exp(table - its maximum); a
  * table that all links share is exponentiated once. While no number gets too small, vectors are kept outside of the log
  * domain with maximum 1, so that a node costs one logarithm. Otherwise the whole chain is computed again with
- * logarithms. */
+ * logarithms. Start at clv_chain_marginals. */
 #include <string.h>
 
 #include "base/base.h"
@@ -11,8 +11,8 @@
 /* Sums below this may have lost terms by underflow, and are computed again with their own maximum. */
 #define SAFE_SUM 1e-200
 
-/* Outside of the log domain no number may be smaller than this part of the largest, so that products of two numbers
- * lose nothing that matters. */
+/* Outside of the log domain no number may be smaller than this part of the largest, so that products of two numbers do
+ * not underflow. */
 #define SMALLEST 1e-70
 
 /* exp(table - top) of the current link, in both orders. */
@@ -28,7 +28,7 @@ static void fill_kernel(struct kernel *kernel, const double *table, size_t k)
     chain_transpose(kernel->back, kernel->there, k);
 }
 
-/* to[b] = log sum_a exp(from[a] + table[a][b]); strides say which way the table is read. */
+/* to[b] = log sum_a exp(from[a] + table[a][b]); `along` and `across` are the strides of the table. */
 static void sum_step(double *restrict to, const double *restrict from, const double *table, size_t along, size_t across,
                      const double *kernel, double top, size_t k)
 {
@@ -46,7 +46,8 @@ static void sum_step(double *restrict to, const double *restrict from, const dou
     }
 }
 
-/* ahead[n][K] sums over the nodes up to each, its own score included; behind[n][K] over those after it. */
+/* Computes logarithms of sums: ahead[n][K] over the nodes up to each, its own score included, behind[n][K] over the
+ * nodes after it. */
 static void both_ways(double *ahead, double *behind, struct kernel *kernel, const struct clv_chain *chain)
 {
     size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
@@ -90,12 +91,12 @@ static void write_pairs(double *pairs, const double *ahead, const double *behind
 /* Passes outside the log domain, [n][K] each; ahead and behind have maximum 1 at every node. */
 struct passes {
     double *ahead;  /* sums over the nodes up to each, its own score included */
-    double *behind; /* over those after it */
+    double *behind; /* sums over the nodes after it */
     double *weight; /* exp(unary - its maximum) */
     double log_partition;
 };
 
-/* Divides value by its maximum and returns that. Returns 0 if the smallest entry, or the maximum, is too small. */
+/* Divides value by its maximum and returns the maximum. Returns 0 if the maximum, or an entry, is too small. */
 static double normalise(double *value, size_t k)
 {
     double highest = value[0], lowest = value[0];

@@ -1,25 +1,26 @@
-/* Max-marginals of a chain, and how often their witnesses use each label. A witness through a label of a node is traced
- * from there to both ends. Traces that have met stay together, so that what counts is how many run into each label:
- * one sweep a direction. */
+/* Max-marginals of a chain, and how often their witnesses, the clamped optima, use each label. The witness of a node's
+ * label is traced from the node to both ends. Traces that meet stay together, so one sweep per direction counts the
+ * traces through each label. Start at clv_chain_max_marginals. */
 #include <string.h>
 
 #include "base/base.h"
 #include "infer/chain/chain.h"
 
 struct trace_state {
-    double *forward, *backward; /* [n][k] the best score up to a node, with it, and behind it, without it */
+    double *forward, *backward; /* [n][k] largest score up to a node, its own included, and after it */
     double *transpose;          /* [k][k] */
-    double *passing;            /* [2][k] traces that come through a node's labels, and those of the node before */
+    double *passing;            /* [2][k] number of traces through the labels of a node and of the previous one */
 };
 
-/* backward[a] = max_b table[a][b] + unary[b] + behind[b], of the next node. `joined` is a row of scratch. */
+/* backward[a] = max_b table[a][b] + unary[b] + behind[b], with unary and behind of the next node. `joined` has space
+ * for a row. */
 static void step_back(double *backward, double *joined, const double *behind, const double *unary,
                       const double *transpose, size_t k)
 {
-    static const double nothing[CLV_CHAIN_MAX_LABELS];
+    static const double zero[CLV_CHAIN_MAX_LABELS];
     for (size_t b = 0; b < k; b++)
         joined[b] = unary[b] + behind[b];
-    chain_max_step(backward, joined, transpose, nothing, k);
+    chain_max_step(backward, joined, transpose, zero, k);
 }
 
 static void fill(struct trace_state *self, const struct clv_chain *chain)
@@ -37,7 +38,7 @@ static void fill(struct trace_state *self, const struct clv_chain *chain)
     }
 }
 
-/* counts += traces from the node and from those behind it, on their way to the start. */
+/* Adds to counts the traces on their way to the start: those of the node itself and of later nodes. */
 static void count_to_start(double *counts, struct trace_state *self, const struct clv_chain *chain)
 {
     size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
@@ -53,7 +54,7 @@ static void count_to_start(double *counts, struct trace_state *self, const struc
     }
 }
 
-/* counts += traces from nodes before the node, on their way to the end. */
+/* Adds to counts the traces on their way to the end: those of earlier nodes. */
 static void count_to_end(double *counts, struct trace_state *self, const struct clv_chain *chain)
 {
     size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;

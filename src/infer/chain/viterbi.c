@@ -1,5 +1,5 @@
-/* The best labelling of a chain by dynamic programming (Viterbi 1967), O(n K^2), with one table for all links or
- * one for each. Start at clv_chain_map; the second half does the same for the MAP oracle. */
+/* The MAP labelling of a chain by dynamic programming (Viterbi 1967), O(n K^2), with one table for all links or one for
+ * each. Start at clv_chain_map; the second half does the same for the MAP oracle. */
 #include "infer/chain/chain.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ enum clv_status chain_check(const struct clv_chain *chain, struct clv_error *err
     return CLV_OK;
 }
 
-/* Four rows of the table at a time: fewer loads and stores of to[]. */
+/* Reads four rows of the table at a time, for fewer loads and stores of to[]. */
 FOR_EACH_MACHINE void chain_max_step(double *restrict to, const double *restrict from, const double *restrict table,
                                      const double *restrict unary, size_t k)
 {
@@ -72,7 +72,7 @@ void chain_transpose(double *restrict transpose, const double *restrict table, s
             transpose[b * k + a] = table[a * k + b];
 }
 
-/* The way forward keeps values only. The way back finds again from which labels the best path came. */
+/* The forward pass stores values only. The backward pass computes again from which label each value came. */
 enum clv_status clv_chain_map(int32_t *y, double *score, const struct clv_chain *chain, struct clv_error *err)
 {
     MUST(chain_check(chain, err));
@@ -95,8 +95,8 @@ enum clv_status clv_chain_map(int32_t *y, double *score, const struct clv_chain 
     return CLV_OK;
 }
 
-/* Viterbi for the MAP oracle. Only values are kept on the way; which label they came from is found again along the one
- * path that is asked for, so that the inner loop is a sum and a maximum on whole rows of the table. */
+/* Viterbi for the MAP oracle. The forward pass stores values only, so its inner loop is a sum and a maximum on whole
+ * rows of the table. The labels that the values came from are computed again along the one path that is needed. */
 
 void chain_map_release(struct chain_map *self)
 {
@@ -120,7 +120,7 @@ static int reserve(struct chain_map *self, const struct clv_field *field)
     return 0;
 }
 
-/* Labels of the nodes before `node`, given its own in y. */
+/* Sets the labels of the nodes before `node`, given its label in y. */
 static void trace_back(const struct chain_map *self, int32_t *y, const struct clv_field *field, int32_t node)
 {
     size_t k = (size_t)self->n_labels;
@@ -144,8 +144,8 @@ int chain_map_solve(struct chain_map *self, int32_t *y, const struct clv_field *
     for (size_t i = 1; i < n; i++)
         chain_max_step(&self->forward[i * k], &self->forward[(i - 1) * k], clv_field_table(field, (int32_t)i - 1),
                        &self->unary[i * k], k);
-    static const double nothing = 0;
-    y[n - 1] = (int32_t)chain_best_label(&self->forward[(n - 1) * k], &nothing, 0, k);
+    static const double zero = 0;
+    y[n - 1] = (int32_t)chain_best_label(&self->forward[(n - 1) * k], &zero, 0, k);
     trace_back(self, y, field, field->n_nodes - 1);
     return 0;
 }

@@ -1,5 +1,5 @@
-/* The batch solver for machines with AVX2: two vectors hold the sixteen lanes. One of AVX-512 was tried: it was as
- * fast, on a machine that takes such vectors apart (Zen 4). */
+/* The batch solver for machines with AVX2: two vectors hold the sixteen lanes. A version for AVX-512 was not faster on
+ * a machine that splits such vectors (Zen 4). */
 #include "infer/cut/batch_solve.h"
 
 #if defined(__x86_64__)
@@ -45,7 +45,7 @@ KERNEL wide wide_min(wide v, wide w)
     return (wide){_mm256_min_epi32(v.a, w.a), _mm256_min_epi32(v.b, w.b)};
 }
 
-/* -v if sign is -1, v if it is 0. */
+/* Returns -v if sign is -1, v if it is 0. */
 KERNEL wide wide_minus(wide v, int32_t sign)
 {
     __m256i s = _mm256_set1_epi32(sign);
@@ -136,7 +136,7 @@ KERNEL int shorts_differ(shorts v, shorts w)
 
 KERNEL shorts shorts_where(mask where, int16_t yes, int16_t no)
 {
-    /* Packing works within halves of a vector: 0-3 8-11 4-7 12-15. */
+    /* Packing works within halves of a vector: 0-3 8-11 4-7 12-15. The permutation restores the order. */
     __m256i m = _mm256_permute4x64_epi64(_mm256_packs_epi32(where.a, where.b), 0xd8);
     return _mm256_blendv_epi8(_mm256_set1_epi16(no), _mm256_set1_epi16(yes), m);
 }

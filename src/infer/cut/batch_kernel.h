@@ -1,25 +1,26 @@
-/* The algorithm of batch.c, in terms of the vectors that the including file has defined, one lane a problem:
+/* The algorithm of batch.c, in terms of the vectors that the including file has defined, one problem per lane:
  *
- *     KERNEL        what functions are declared with
+ *     KERNEL        the specifiers of a function
  *     wide, mask    16 numbers of 32 bits, and 16 answers to a comparison
  *     shorts        16 numbers of 16 bits
  *
- * Push-relabel in lockstep (after Goldberg & Tarjan 1988): every node is visited in turn, in all lanes at once, so
- * that no lane takes a gather or a branch. Sweeps go up and down the nodes, which carries flow far in one sweep where
+ * Push-relabel in lockstep (after Goldberg & Tarjan 1988): every node is visited in turn, in all lanes at once, so that
+ * no lane needs a gather or a branch. Sweeps go up and down the nodes, which carries flow far in one sweep where
  * neighbours have near numbers; exact distances come from sweeps too (Bellman 1958). One file includes this for each
  * kind of machine. */
 #include <string.h>
 
-#define FAR BATCH_NODES /* all ones, and no distance is as large */
+#define FAR BATCH_NODES /* all ones, and above any distance */
 
 /* Pushing sweeps between two computations of exact distances. */
 #define N_SWEEPS 6
 
-/* Sweeps of all kinds after which a batch gives up. Regions of photographs need up to 230 at 600 nodes and 570 at
- * 2,400, about as much work there as sixteen searches. */
-#define MOST_SWEEPS 600
+/* Sweeps of all kinds after which a batch gives up. Graphs of photographs need up to 230 at 600 nodes and 570 at 2,400,
+ * about as much work there as sixteen searches. */
+#define MAX_SWEEPS 600
 
-/* Notes which arcs are full, or which arcs have full opposites, since measure asks for it many times. */
+/* Sets full[] of the arcs that are full, or, if is_opposite, whose opposite arcs are full. measure reads it many
+ * times. */
 KERNEL void note_full(struct batch *batch, const int32_t *capacity, int is_opposite)
 {
     for (int32_t e = 0; e < batch->n_edges; e++) {
@@ -54,14 +55,14 @@ KERNEL shorts nearest_head(struct batch *batch, int32_t i)
 /* Computes a node's distance from those of its neighbours. Returns whether it changed in any lane. */
 KERNEL int measure_node(struct batch *batch, int32_t i)
 {
-    shorts own = shorts_load(&batch->nearness[(size_t)i * BATCH_LANES]);
-    shorts nearer = shorts_min(own, shorts_add(nearest_head(batch, i), shorts_of(1)));
+    shorts before = shorts_load(&batch->nearness[(size_t)i * BATCH_LANES]);
+    shorts nearer = shorts_min(before, shorts_add(nearest_head(batch, i), shorts_of(1)));
     shorts_store(&batch->nearness[(size_t)i * BATCH_LANES], nearer);
-    return shorts_differ(own, nearer);
+    return shorts_differ(before, nearer);
 }
 
-/* Computes exact distances to the nearest deficit; they are exact if sweeps are left at the end. Returns whether any
- * excess is left that can reach a deficit. */
+/* Computes distances to the nearest deficit, which are exact if sweeps are left at the end. Returns whether any excess
+ * can still reach a deficit. */
 KERNEL int measure(struct batch *batch, const int32_t *capacity, int *sweeps_left)
 {
     int32_t n = batch->n_nodes;
@@ -70,7 +71,7 @@ KERNEL int measure(struct batch *batch, const int32_t *capacity, int *sweeps_lef
         mask has_deficit = wide_less(wide_load(&batch->excess[(size_t)i * BATCH_LANES]), wide_of(0));
         shorts_store(&batch->nearness[(size_t)i * BATCH_LANES], shorts_where(has_deficit, 0, FAR));
     }
-    shorts_store(&batch->nearness[(size_t)n * BATCH_LANES], shorts_of(FAR)); /* what padded slots point to */
+    shorts_store(&batch->nearness[(size_t)n * BATCH_LANES], shorts_of(FAR)); /* head of padded slots */
     for (int changed = 1; changed && *sweeps_left > 0; (*sweeps_left)--) {
         changed = 0;
         for (int32_t i = 0; i < n; i++)
@@ -88,8 +89,8 @@ KERNEL int measure(struct batch *batch, const int32_t *capacity, int *sweeps_lef
     return mask_any(is_active);
 }
 
-/* Node i pushes to neighbours one arc nearer, then rises where it has excess left. Returns whether it had any, in any
- * lane. */
+/* Pushes node i's excess to neighbours one arc nearer, then relabels it in lanes where excess is left. Returns whether
+ * it had excess that can reach a deficit in any lane. */
 KERNEL int push_node(struct batch *batch, int32_t i)
 {
     wide all = wide_load(&batch->excess[(size_t)i * BATCH_LANES]),
@@ -116,20 +117,20 @@ KERNEL int push_node(struct batch *batch, int32_t i)
     return 1;
 }
 
-/* Marks node i where leftover excess reaches it: its nearness becomes 0. */
+/* Sets node i's nearness to 0 in lanes where the remaining excess reaches it. Returns whether that changed any lane. */
 KERNEL int reach_node(struct batch *batch, int32_t i)
 {
-    shorts own = shorts_load(&batch->nearness[(size_t)i * BATCH_LANES]), unreached = own;
+    shorts before = shorts_load(&batch->nearness[(size_t)i * BATCH_LANES]), unreached = before;
     for (int32_t k = batch->first[i], end = batch->first[i + 1]; k < end; k += 8)
         for (int l = 0; l < 8; l++) {
             shorts full = shorts_load(&batch->full[(size_t)(k + l) * BATCH_LANES]);
             unreached = shorts_and(unreached, shorts_or(shorts_load(&batch->nearness[batch->arcs[k + l].head]), full));
         }
     shorts_store(&batch->nearness[(size_t)i * BATCH_LANES], unreached);
-    return shorts_differ(own, unreached);
+    return shorts_differ(before, unreached);
 }
 
-/* Follows a measure() that has found nothing left to do. */
+/* Reads the labels after a measure() that found no excess to push. */
 KERNEL void read_labels(struct batch *batch, const int32_t *capacity, int *sweeps_left)
 {
     int32_t n = batch->n_nodes;
@@ -153,18 +154,18 @@ KERNEL void read_labels(struct batch *batch, const int32_t *capacity, int *sweep
     }
 }
 
-/* Returns whether the labels were found within MOST_SWEEPS sweeps. */
+/* Returns whether the labels were found within MAX_SWEEPS sweeps. */
 KERNEL bool solve(const struct batch *arrays, const int32_t *capacity)
 {
-    /* Its pointers stay in registers: no vector that is stored can be one of them. */
+    /* Pointers of a local copy stay in registers: stored vectors cannot alias them. */
     struct batch copy = *arrays, *batch = &copy;
     int32_t n = batch->n_nodes;
     memset(batch->flow, 0, (size_t)batch->n_edges * BATCH_LANES * sizeof *batch->flow);
-    for (int32_t i = 0; i < n; i++) { /* 1 is near enough to begin with */
+    for (int32_t i = 0; i < n; i++) { /* lower bounds: 0 or 1 */
         mask has_deficit = wide_less(wide_load(&batch->excess[(size_t)i * BATCH_LANES]), wide_of(0));
         wide_store(&batch->distance[(size_t)i * BATCH_LANES], wide_choose(has_deficit, wide_of(0), wide_of(1)));
     }
-    int sweeps_left = MOST_SWEEPS;
+    int sweeps_left = MAX_SWEEPS;
     do
         for (int sweep = 0, pushed = 1; sweep < N_SWEEPS && pushed; sweep++, sweeps_left--) {
             pushed = 0;

@@ -56,7 +56,7 @@ KERNEL wide wide_min(wide v, wide w)
     return v;
 }
 
-/* -v if sign is -1, v if it is 0. */
+/* Returns -v if sign is -1, v if it is 0. */
 KERNEL wide wide_minus(wide v, int32_t sign)
 {
     for (int l = 0; l < BATCH_LANES; l++)

@@ -1,4 +1,4 @@
-/* The batch solver's machines: batch_solve() picks one. They give the same labels. */
+/* The versions of the batch solver, one of which batch_solve() picks. They give the same labels. */
 #ifndef INFER_BATCH_SOLVE_H
 #define INFER_BATCH_SOLVE_H
 

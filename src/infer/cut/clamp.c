@@ -1,14 +1,14 @@
 /* Finds clamped optima of a solved cut. Forcing a node to label 1 makes it a source of unlimited flow. The flow goes
- * through nodes of label 0 to nodes with a deficit. Forcing a node to 0 makes it a sink, which draws on nodes of
- * label 1 with excess: the same search with every arc reversed (`direction` -1).
+ * through nodes of label 0 to nodes with a deficit. Forcing a node to 0 makes it a sink, which draws on nodes of label
+ * 1 with excess: the same search with every arc reversed (`direction` -1).
  *
  * The search is breadth-first from the clamped node. Whenever it meets a deficit (or excess) it augments along the
  * tree. In the end the tree meets neither: its nodes are those that change their labels.
  *
- * Clamps follow each other without starting again. Say i was clamped, at a cost of C, and j, one of the nodes that
- * flipped, comes next. All that supplied j came through i, so the C units that i has sent are a deficit of i now, and
- * the flow that j can send there is the cost of j. The rest of i's flow may stay where it is: taking it back would
- * open no way for j, since a way from j to a node on that flow's path leads on to i. */
+ * A clamp can follow another one without undoing it. Suppose that i was clamped at a cost of C and that j, one of the
+ * nodes that flipped, comes next. All flow into j came through i. So i gets the C units that it has sent as a deficit,
+ * and the flow that j can send there is the cost of j. The rest of i's flow may stay: undoing it would open no path for
+ * j, since any path from j to a node on that flow's path leads on to i. */
 #include "infer/cut/cut.h"
 
 #include <string.h>
@@ -16,13 +16,13 @@
 #include "base/base.h"
 #include "infer/cut/row_scan.h"
 
-/* Elimination leaves the arcs of decided nodes as they were. Here they get the flow that decisions stand for: a
- * decided node has sent everything to (label 1) or drawn everything from (label 0) the neighbours that were not
- * decided like it before it was. That is downhill flow: nodes decided for 1 stand highest, the earlier the higher;
- * nodes decided for 0 stand lowest, the earlier the lower. A row needs only the heights of its heads, so it waits
- * until a search gets there: few searches see the whole graph. */
+/* Elimination does not change the arcs of decided nodes. settle_row adds the flow that the decisions imply: a decided
+ * node has sent everything to (label 1), or drawn everything from (label 0), the neighbours that had not been decided
+ * for the same label before it. That is downhill flow: nodes decided for 1 are highest, the earlier the higher; nodes
+ * decided for 0 are lowest, the earlier the lower. A row needs only the heights of its heads, so it is settled when a
+ * search reaches it: few searches reach the whole graph. */
 
-/* Forgets what was settled, unless the solution is still the same. */
+/* Marks all rows as not settled, unless the solution is the same as before. */
 static void settle_start(struct maxflow *graph)
 {
     if (graph->is_settled)
@@ -33,17 +33,17 @@ static void settle_start(struct maxflow *graph)
     memset(height, 0, nodes * sizeof *height);
     memset(graph->clamps->is_settled, 0, nodes);
     for (int32_t at = 0; at < graph->n_decided; at++) {
-        int32_t is_zero = (graph->queue[at] & 1) - 1; /* -1 or 0: a choice would be a branch that goes any way */
+        int32_t is_zero = (graph->queue[at] & 1) - 1; /* -1 or 0; a conditional could not be predicted */
         height[graph->queue[at] >> 1] = ((INT32_MAX - at) ^ is_zero) - is_zero;
     }
 }
 
-/* Makes the residual capacities of node i's slots and its excess complete. Once a solution:
- * graph->clamps->is_settled[i] says. */
+/* Completes the residual capacities of node i's arcs and its excess. Call it once per solution, while is_settled[i] is
+ * 0. */
 static void settle_row(struct maxflow *graph, int32_t i)
 {
     const int32_t *height = graph->clamps->height;
-    int64_t in = 0; /* by arcs that are not level, less what leaves by them */
+    int64_t in = 0; /* flow in by arcs that are not level, minus the flow out */
     for (int32_t k = graph->first[i]; k < graph->first[i + 1]; k++) {
         struct maxflow_arc *arc = &graph->arc[k];
         int32_t other = height[arc->head], residual = arc->residual;
@@ -101,7 +101,7 @@ static void forget_passes(struct maxflow *graph)
         one[i] = label[i] ? 0 : INT32_MAX;
         verified[i] = seen[i] = 0;
     }
-    zero[n] = one[n] = INT32_MAX; /* what the arcs after the last one point to */
+    zero[n] = one[n] = INT32_MAX; /* head of the arcs after the last one */
     c->pass = c->search = 0;
 }
 
@@ -116,13 +116,13 @@ int clamps_prepare(struct maxflow *graph)
     return 0;
 }
 
-static inline void note(struct maxflow_clamps *c, int32_t slot, int32_t amount)
+static inline void journal_add(struct maxflow_clamps *c, int32_t slot, int32_t amount)
 {
     c->journal[c->n_changes++] = (struct clamp_change){slot, amount};
 }
 
-/* Sends what it can from the clamped node to node w along the tree. *cut becomes the node nearest to the root whose
- * way is saturated now, or -1. Returns the amount, or -1 when out of memory. */
+/* Sends as much flow as possible from the clamped node to node w along the tree. *cut gets the node nearest to the root
+ * whose tree arc is saturated now, or -1. Returns the amount, or -1 when out of memory. */
 static inline int32_t augment(struct maxflow *graph, int32_t *cut, int32_t node, int32_t w, int direction)
 {
     struct maxflow_clamps *c = graph->clamps;
@@ -142,21 +142,22 @@ static inline int32_t augment(struct maxflow *graph, int32_t *cut, int32_t node,
         int32_t k = c->parent[u];
         graph->arc[k].residual -= amount;
         graph->arc[graph->arc[k].reverse].residual += amount;
-        note(c, k, amount);
+        journal_add(c, k, amount);
     }
     graph->excess[w] += amount;
-    note(c, ~w, amount);
+    journal_add(c, ~w, amount);
     return (int32_t)least;
 }
 
-/* A breadth-first search under way: flipped[0 .. at - 1] of its tree have been looked from. */
+/* State of a breadth-first search. flipped[0 .. tail - 1] are the nodes of its tree, of which the first `at` are
+ * expanded. */
 struct search {
     int64_t cost;
     int32_t node, at, tail;
     bool is_out_of_memory;
 };
 
-/* Hangs node w into the tree wherever an arc carries flow to it from there. Returns 0 if there is none. */
+/* Adds node w to the tree by any arc that can carry flow to it from there. Returns 0 if no arc can. */
 static inline int adopt(struct maxflow *graph, int32_t *mark, int32_t w, int direction, int has_avx2)
 {
     struct maxflow_clamps *c = graph->clamps;
@@ -173,8 +174,8 @@ static inline int adopt(struct maxflow *graph, int32_t *mark, int32_t w, int dir
     return 0;
 }
 
-/* Takes the subtree of a node whose way is saturated out of the tree. What of it still has a way goes to the list's
- * end, to be looked from again. The list has parents before children. */
+/* Removes the subtree of node `cut`, whose tree arc is saturated, from the tree. Its nodes that another arc reaches are
+ * appended to the list, to be expanded again. The list has parents before children. */
 static inline void cut_off(struct maxflow *graph, struct search *search, int32_t *mark, int32_t cut, int direction,
                            int has_avx2)
 {
@@ -200,8 +201,7 @@ static inline void cut_off(struct maxflow *graph, struct search *search, int32_t
             c->flipped[search->tail++] = orphans[q];
 }
 
-/* Takes the arc in slot k, which carries flow from v, to a node that is not in the tree, and sends there what it
- * can. */
+/* Adds the head of arc k of node v, which is not in the tree yet, and sends as much flow to it as it can take. */
 static inline void take_arc(struct maxflow *graph, struct search *search, int32_t *mark, int32_t v, int32_t k,
                             int direction, int has_avx2)
 {
@@ -242,10 +242,10 @@ static inline void search_tree(struct maxflow *graph, struct search *search, int
     while (search->at < search->tail && !search->is_out_of_memory) {
         int32_t v = c->flipped[search->at++];
         for (int32_t k = graph->first[v], last = graph->first[v + 1]; k < last; k += 8) {
-            uint32_t fresh = row_fresh(graph, mark, k, last, pass, direction, has_avx2);
-            for (; fresh; fresh &= fresh - 1) {
-                int32_t slot = k + __builtin_ctz(fresh);
-                /* else another arc has reached or filled it, or v has lost its way */
+            uint32_t unreached = row_unreached(graph, mark, k, last, pass, direction, has_avx2);
+            for (; unreached; unreached &= unreached - 1) {
+                int32_t slot = k + __builtin_ctz(unreached);
+                /* otherwise the head was reached, the arc was filled, or v was cut off */
                 if (mark[graph->arc[slot].head] < pass && mark[v] == pass && row_carries(graph, slot, direction))
                     take_arc(graph, search, mark, v, slot, direction, has_avx2);
             }
@@ -275,7 +275,7 @@ static void search_from(struct maxflow *graph, struct search *search, int label)
 }
 
 /* Looks upstream from node v of label 1 for excess that still reaches it. If there is none, v and all nodes upstream
- * have lost their supply and join the flipped ones. */
+ * have lost their supply and are flipped, too. */
 static inline void check_supply(struct maxflow *graph, int32_t v, int has_avx2)
 {
     struct maxflow_clamps *c = graph->clamps;
@@ -290,7 +290,7 @@ static inline void check_supply(struct maxflow *graph, int32_t v, int has_avx2)
     for (int32_t at = 0; at < tail; at++) {
         int32_t u = c->trail[at];
         for (int32_t row = graph->first[u], last = graph->first[u + 1]; row < last; row += 8) {
-            uint32_t from = row_fresh(graph, mark, row, last, c->pass, -1, has_avx2);
+            uint32_t from = row_unreached(graph, mark, row, last, c->pass, -1, has_avx2);
             for (; from; from &= from - 1) {
                 int32_t w = graph->arc[row + __builtin_ctz(from)].head;
                 if (!c->is_settled[w])
@@ -311,16 +311,17 @@ static inline void check_supply(struct maxflow *graph, int32_t v, int has_avx2)
     }
 }
 
-/* Nodes of label 1 that neither excess reaches any more nor can reach the clamped node could have either label at the
- * same cost; the canonical one is 0. What has cut them off is flow to the clamped node, against which arcs lead back
- * from there to them: through nodes that have lost their supply as well, or these would supply them. */
+/* Flips nodes of label 1 that excess no longer reaches and that cannot reach the clamped node: both labels cost the
+ * same, and the canonical one is 0. Flow to the clamped node has cut them off. Arcs lead back against that flow from
+ * the clamped node to them, through nodes that have lost their supply as well, since others would supply them. So the
+ * search starts from the flipped nodes. */
 static inline void flip_unsupplied(struct maxflow *graph, int has_avx2)
 {
     struct maxflow_clamps *c = graph->clamps;
     for (int32_t at = 0; at < c->n_flipped; at++) {
         int32_t lost = c->flipped[at];
         for (int32_t row = graph->first[lost], last = graph->first[lost + 1]; row < last; row += 8) {
-            uint32_t to = row_fresh(graph, c->mark[1], row, last, c->pass, 1, has_avx2);
+            uint32_t to = row_unreached(graph, c->mark[1], row, last, c->pass, 1, has_avx2);
             for (; to; to &= to - 1)
                 check_supply(graph, graph->arc[row + __builtin_ctz(to)].head, has_avx2);
         }
@@ -375,8 +376,8 @@ void clamp_undo(struct maxflow *graph)
     graph->excess[frame->node] = frame->excess_before;
 }
 
-/* Keeps the last clamp in force if its set is worth searching in: at most half of the set it was found in, and holding
- * a node that is still wanted. Returns -1 when out of memory. */
+/* Keeps the last clamp active if searching within its set is worth it: the set is at most half as large as the one
+ * around it and has a node that is still wanted. Otherwise undoes the clamp. Returns 0, or -1 when out of memory. */
 static int keep_or_undo(struct maxflow *graph)
 {
     struct maxflow_clamps *c = graph->clamps;
@@ -398,7 +399,7 @@ static int keep_or_undo(struct maxflow *graph)
     return 0;
 }
 
-/* The next wanted node among those that the clamp in force has flipped, or -1. */
+/* Returns the next wanted node among those that the active clamp has flipped, or -1. */
 static int32_t next_inside(struct maxflow_clamps *c)
 {
     struct clamp_frame *frame = &c->frames[c->depth - 1];

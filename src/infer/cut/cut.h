@@ -1,21 +1,21 @@
-/* cut/: minimum cuts of graphs, for fields of two labels.
+/* Minimum cuts of graphs, for fields of two labels.
  *
- * Read this header first: the graph, its capacities and the solver. struct capacities has whole numbers of a
- * field's scores. A solution goes persistency.c (nodes that their own scores decide, and what hangs on the rest), then
- * search.c, in some small graphs after push_relabel.c, which may finish it; then the labels are read here. clamp.c
- * forces single nodes of a solution to the other label (and completes the residual graph for that). batch.c solves
- * sixteen problems that differ in their terminal weights only, a vector lane each; forest_cut.c those without cycles.
- * exact_cut.c has what whole numbers of 30 bits cannot hold.
+ * Read this header first: the graph, its capacities and the solver. struct capacities has a field's scores, rounded to
+ * whole numbers. maxflow_solve runs persistency.c, which decides nodes by their own scores and strips leaves, then, for
+ * some small graphs, push_relabel.c, then search.c unless that has finished, and reads the labels. clamp.c forces
+ * single nodes of a solution to the other label and completes the residual graph for that. batch.c solves sixteen
+ * problems that differ in their terminal weights only, one per vector lane. forest_cut.c solves graphs without cycles.
+ * exact_cut.c solves fields whose scores do not fit whole numbers of 30 bits.
  *
- * Our min-cut engine: a graph is built once, capacities are replaced in place, solving allocates nothing.
+ * A graph is built once, its capacities are replaced in place, and solving allocates nothing.
  *
  *     minimise  sum_i [y_i = 0] max(t_i, 0) + [y_i = 1] max(-t_i, 0)
  *             + sum_(a,b) [y_a = 1, y_b = 0] c_ab + [y_a = 0, y_b = 1] c_ba
  *
  * Label 1 is the source side. The labelling is canonical: the minimal source set, hence the fewest 1s.
  *
- * A solution leaves a pseudoflow: excess > 0 at a node is flow from the source that found no way on, excess < 0 is a
- * deficit: what the sink could still have taken, and no residual way leads from the one to the other. */
+ * A solution leaves a pseudoflow: excess > 0 at a node is flow from the source that cannot leave the node; excess < 0,
+ * a deficit, is flow that the sink could still take. No residual path leads from an excess to a deficit. */
 #ifndef INFER_CUT_CUT_H
 #define INFER_CUT_CUT_H
 
@@ -27,42 +27,42 @@
 #include "base/machine.h"
 #include "cleave/problem.h"
 
-/* Many cut problems that differ in their terminal weights only, such as draws of perturbed unaries, solved side by
- * side: one problem a vector lane. */
+/* Cut problems that differ in their terminal weights only, such as samples of perturbed unaries, one per vector
+ * lane. */
 
 #define BATCH_LANES 16
 
-/* Graphs with more nodes are solved sooner one by one: their batches leave the caches. */
+/* Graphs with more nodes are solved faster one by one: a batch of them does not fit the caches. */
 #define BATCH_SUITS 4096
 
-/* Limit of the size of a node's terminal weight in every lane; the capacities of its edges may add up to this. */
+/* Largest size of a node's terminal weight in any lane, and largest sum of the capacities of its edges. */
 #define BATCH_LIMIT ((1 << 30) - 1)
 
-/* Largest number of nodes, because distances are measured in 14 bits. */
+/* Largest number of nodes: distances have 14 bits. */
 #define BATCH_NODES ((1 << 14) - 1)
 
 struct batch_arc {
-    int32_t head, edge;     /* times BATCH_LANES: where their rows begin */
-    int32_t capacity, sign; /* sign 0: the edge's flow leaves by this arc, -1: it comes in */
+    int32_t head, edge;     /* index times BATCH_LANES: start of the row */
+    int32_t capacity, sign; /* sign 0: positive flow leaves by this arc, -1: it enters */
 };
 
 struct batch {
     int32_t n_nodes, n_edges;
-    int has_avx2;   /* of this machine; a test may say no */
+    int has_avx2;   /* the machine has it; tests may clear this */
     int32_t *first; /* [n_nodes + 1], multiples of 8 */
     int32_t *last;  /* [n_nodes] */
-    struct batch_arc
-        *arcs; /* [n_slots] of node i in slots first[i] .. last[i] - 1; those up to first[i + 1] are always full,
-                               and lead to node n_nodes, which does not exist */
-    int32_t (*slots)[2]; /* [n_edges] where an edge's two arcs are */
-    /* A lane each: */
-    int32_t *excess;     /* [n_nodes][BATCH_LANES] terminal weights, before batch_solve */
+    /* [n_slots] Node i has slots first[i] .. last[i] - 1. The padding up to first[i + 1] is always full and leads to node
+     * n_nodes, which does not exist. */
+    struct batch_arc *arcs;
+    int32_t (*slots)[2]; /* [n_edges] slots of an edge's two arcs */
+    /* One value per lane: */
+    int32_t *excess;     /* [n_nodes][BATCH_LANES] terminal weights on entry to batch_solve */
     int32_t *distance;   /* [n_nodes][BATCH_LANES] */
     int32_t *flow;       /* [n_edges][BATCH_LANES] */
-    int16_t *nearness;   /* [n_nodes + 1][BATCH_LANES] distances while they are measured; what excess reaches */
+    int16_t *nearness;   /* [n_nodes + 1][BATCH_LANES] distances while they are computed; 0 where excess reaches */
     int16_t *full;       /* [n_slots][BATCH_LANES] all ones where an arc is full, else 0 */
     uint16_t *label;     /* [n_nodes] bit l: the label in lane l */
-    int32_t (*edges)[2]; /* what the graph was built of; n_nodes < 0: nothing */
+    int32_t (*edges)[2]; /* edges of the graph that is built; n_nodes < 0: none */
     size_t node_capacity, edge_capacity, slot_capacity;
 };
 
@@ -72,16 +72,16 @@ static inline void batch_init(struct batch *batch)
 }
 void batch_release(struct batch *batch);
 
-/* Edges as for maxflow_build, at most BATCH_NODES nodes; building the same graph again costs a comparison. Returns 0,
- * or -1 when out of memory. */
+/* Builds the graph of edges as for maxflow_build, of at most BATCH_NODES nodes. If the graph is the same as before,
+ * this costs a comparison. Returns 0, or -1 when out of memory. */
 int batch_build(struct batch *batch, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2]);
 
-/* Solves what the caller has put into excess, with capacity[n_edges] both ways; label[] holds the canonical labellings.
- * Returns false where sixteen searches may take less work: labels and excess are then of no use. */
+/* Solves the problems whose terminal weights are in excess, with capacity[n_edges] in both directions. label[] gets the
+ * canonical labellings. Returns false if sixteen searches may take less work; labels and excess are undefined then. */
 bool batch_solve(struct batch *batch, const int32_t *capacity);
 
-/* Terminal weights are in -MAXFLOW_LIMIT..MAXFLOW_LIMIT, capacities in 0..MAXFLOW_LIMIT: the two capacities of an edge
- * then add up without overflow, and so does the residual capacity of either of its arcs. */
+/* Terminal weights are in -MAXFLOW_LIMIT..MAXFLOW_LIMIT, capacities in 0..MAXFLOW_LIMIT. So the sum of an edge's two
+ * capacities, and thus the residual capacity of each arc, fits 32 bits. */
 #define MAXFLOW_LIMIT ((1 << 30) - 1)
 #define MAXFLOW_FAR   (1 << 30)
 
@@ -92,19 +92,19 @@ struct maxflow_arc {
     int32_t reverse; /* the opposite arc */
 };
 
-/* Elimination's slacks, then what the search trees know of a node. */
+/* Slacks during elimination, then the node's state in the search trees. */
 union maxflow_node {
     int64_t slack[2]; /* >= 0: the node is decided, [0] for label 0, [1] for label 1 */
     struct {
-        int32_t level;   /* below 0 in trees of the sink, 0 in none */
-        int32_t parent;  /* the arc that leads there */
+        int32_t level;   /* < 0 in a tree of the sink, 0 in no tree */
+        int32_t parent;  /* the arc to the parent */
         int32_t current; /* the augmentation in which `level` was exact */
-        int32_t up;      /* that parent; of an orphan, the next one */
+        int32_t up;      /* the parent; of an orphan, the next orphan */
     };
 };
 
-/* The arcs of node i are first[i] .. first[i + 1] - 1; after the last one there are 8 of nothing to node n_nodes, which
- * does not exist, so that vectors may be loaded from any. */
+/* The arcs of node i are first[i] .. first[i + 1] - 1. After the last arc follow 8 without capacity to node n_nodes,
+ * which does not exist, so that 8 arcs can be loaded from any slot. */
 struct maxflow {
     int32_t n_nodes, n_edges;
     int32_t *first;           /* [n_nodes + 1] */
@@ -112,62 +112,63 @@ struct maxflow {
     int32_t (*slots)[2];      /* [n_edges] the arc from edges[e][0] to edges[e][1], and its opposite */
     int64_t *excess;          /* [n_nodes + 1] */
     union maxflow_node *node; /* [n_nodes + 1] */
-    const int32_t *terminal;  /* [n_nodes] the caller's, as long as solving and clamping go on */
-    int32_t *queue;           /* [2 n_nodes + 2] first the decided nodes in order, 2 x node + label */
-    int32_t *core;            /* [n_nodes + 1] the undecided nodes, then those of them that were leaves */
-    int32_t *distance;        /* [n_nodes + 1] in elimination undecided neighbours, in pushing at most the arcs to the
-                                 nearest deficit; MAXFLOW_FAR or more: no way */
-    int32_t *next;            /* [n_nodes] in a node's list of active nodes; in a search, a path */
-    int32_t *active;          /* [n_nodes + 2] a distance: list of its active nodes */
-    int32_t *count;           /* [n_nodes + 2] a distance: number of its nodes; in a search, who is active next */
+    const int32_t *terminal;  /* [n_nodes] of the caller, who keeps it while solving and clamping */
+    int32_t *queue;           /* [2 n_nodes + 2] begins with the decided nodes in order, 2 x node + label */
+    int32_t *core;            /* [n_nodes + 1] the core nodes, then the stripped leaves */
+    int32_t *distance;        /* [n_nodes + 1] elimination: number of undecided neighbours; pushing: lower bound of the
+                               * arcs to the nearest deficit, MAXFLOW_FAR or more if none is reachable */
+    int32_t *next;            /* [n_nodes] next node in a list of active nodes; in a search, a path */
+    int32_t *active;          /* [n_nodes + 2] per distance: first of its active nodes, or -1 */
+    int32_t *count;           /* [n_nodes + 2] per distance: number of its nodes; in a search, the next active node */
     uint8_t *label;           /* [n_nodes] of the last solution */
     int32_t n_decided, n_core, n_leaves;
     bool is_symmetric, is_settled;
-    int has_avx2;                  /* of this machine; a test may say no */
-    struct maxflow_clamps *clamps; /* made by the first clamps_prepare */
+    int has_avx2;                  /* the machine has it; tests may clear this */
+    struct maxflow_clamps *clamps; /* allocated by the first clamps_prepare */
     size_t node_capacity, edge_capacity;
 };
 
 void maxflow_init(struct maxflow *graph);
 void maxflow_release(struct maxflow *graph);
 
-/* Makes the graph of edges[n_edges], ends in 0..n_nodes-1 and different; parallel edges are allowed; buffers are kept
- * from graph to graph. Returns 0, or -1 when out of memory or past 2^30 edges (the graph is empty then). O(n_nodes +
- * n_edges). */
+/* Builds the graph of edges[n_edges], whose ends are in 0..n_nodes-1 and different. Parallel edges are allowed. Buffers
+ * are kept from graph to graph. Returns 0, or -1 when out of memory or past 2^30 edges; the graph is empty then.
+ * O(n_nodes + n_edges). */
 int maxflow_build(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2]);
 
 /* Replaces all capacities: terminal[n_nodes], forward[n_edges] from edges[e][0] to edges[e][1] and backward[n_edges],
- * which may be the same array. Terminal weights stay the caller's: they are read by clamps, too. */
+ * which may be the same array. The caller keeps `terminal` while it solves and clamps: both read it. */
 void maxflow_set(struct maxflow *graph, const int32_t *terminal, const int32_t *forward, const int32_t *backward);
 
-/* maxflow_build, unless the graph is that of these edges already, and maxflow_set with the capacity both ways. */
+/* Calls maxflow_build, unless the graph has these edges already, and maxflow_set with `capacity` in both directions.
+ * Returns as maxflow_build. */
 int maxflow_load(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2],
                  const int32_t *terminal, const int32_t *capacity);
 
-/* Solves what maxflow_set has put in place; label[] is the answer. */
+/* Solves the problem that maxflow_set has stored. label[] gets the labelling. */
 void maxflow_solve(struct maxflow *graph);
 
-/* Two-label fields as min-cut problems on whole numbers, the same for every engine. */
-/* f(y) ~ (sum_i terminal[i] y_i - sum_e capacity[e] [y_a != y_b]) 2^-exponent + constant. */
+/* A two-label field as a minimum cut problem in whole numbers: f(y) ~ (sum_i terminal[i] y_i - sum_e capacity[e] [y_a
+ * != y_b]) 2^-exponent + constant. */
 struct capacities {
     int32_t *terminal;            /* [n_nodes], within +-MAXFLOW_LIMIT */
     int32_t *capacity;            /* [n_edges], 0..MAXFLOW_LIMIT */
-    int exponent, slack_exponent; /* the latter: had no unary been clipped; a bound from above all the same */
-    double largest;               /* size of a unary, of full tables of `lone` */
-    double limit;                 /* what unaries are clipped to, INFINITY: none is */
-    double *unary, *coupling;     /* of full tables, reparametrised; unaries also where some are clipped */
-    double *lone;                 /* [n_nodes] of full tables: what nodes score that no edge can take back */
-    int64_t *sum;                 /* [n_nodes] space for capacities_tighten */
+    int exponent, slack_exponent; /* slack_exponent: the exponent without clipping, for oracle_slack */
+    double largest;               /* largest |unary|, for full tables largest |lone| */
+    double limit;                 /* the size to which unaries are clipped; INFINITY: none is */
+    double *unary, *coupling;     /* of reparametrised full tables; `unary` also if some are clipped */
+    double *lone;                 /* [n_nodes] of full tables: unaries without the part that edge losses cancel */
+    int64_t *sum;                 /* [n_nodes] workspace of capacities_tighten */
     size_t node_capacity, edge_capacity;
 };
 
 void capacities_init(struct capacities *capacities);
 void capacities_release(struct capacities *capacities);
 
-/* sum[n_nodes] of every node's couplings. Returns the largest. */
+/* Sets sum[n_nodes] to the sum of each node's couplings. Returns the largest. */
 double capacities_sum(double *sum, const struct clv_field *field, const double *coupling);
 
-/* Returns by how much a node's unary was clipped, which its margin lacks. */
+/* Returns by how much a node's unary was clipped. The node's margin is too small by that. */
 static inline double capacities_clipped(const struct capacities *capacities, int32_t i)
 {
     return isinf(capacities->limit) ? 0 : fmax(fabs(capacities->unary[i]) - capacities->limit, 0);
@@ -181,31 +182,32 @@ enum clv_status capacities_set(struct capacities *capacities, const struct clv_f
 
 #define CUT_TOLERANCE 1e-6 /* of the sum of |unary| */
 
-/* Returns whether rounding has kept what decides: the labelling that the whole numbers prefer scores less than the
- * best one by at most 1e-6 (1 + the sum of |unary|), in which nodes do not count that are as far above the others as
- * seeds, and scores have digits however small all of them are. Hard couplings beside ordinary unaries take their
- * digits; exact_cut.h is for these. `size` stands for the sum, below 0: the field's own. O(n_nodes). */
+/* Returns whether rounding is fine enough: the labelling that is best in whole numbers scores less than the MAP
+ * labelling by at most 1e-6 (1 + the sum of |unary|). The sum leaves out nodes whose unaries are far above the others,
+ * such as those of strokes. If all scores are small, unaries must still have 256 units on average. Returns false, for
+ * instance, for hard couplings beside ordinary unaries, which exact_cut.h solves. A `size` >= 0 replaces the sum of the
+ * field. O(n_nodes). */
 bool capacities_suffice(const struct capacities *capacities, const struct clv_field *field, double size);
 
 double capacities_error(size_t n_nodes, size_t n_edges);
 
-/* About the sum of the sizes of values, without those above a gap: 256 times as large as the values below it, which are
- * one in 32 of those that are not 0 or more. *n_counted are the values below it. No value counts for more than
- * `limit`. */
+/* Returns about the sum of |value|, of which each counts at most `limit`. Values above a gap are left out: a gap is a
+ * factor of 256 without values, below which at least one in 32 of the values other than 0 lies. *n_counted gets the
+ * number of values in the sum, zeros not counted. */
 double size_of_ordinary(size_t *n_counted, const double *value, size_t n, double limit);
 
-/* Clips unaries that decide their nodes all the same, so that they take no digits from the others. Returns whether
+/* Clips large unaries to a size that still decides their nodes, so that the others get more digits. Returns whether
  * capacities have changed. O(n_nodes + n_edges). */
 bool capacities_tighten(struct capacities *capacities, const struct clv_field *field);
 
-/* Keeps a copy of the unaries of a field with two labels, and does nothing else. */
+/* Copies the unaries of a field with two labels to `unary`, and changes nothing else. */
 enum clv_status capacities_keep_unary(struct capacities *capacities, const struct clv_field *field,
                                       struct clv_error *err) CLV_CHECK;
 
-/* Cuts of forests with the same capacity both ways: forest_cut.c, without a residual graph. All zeros at first. */
+/* Cuts of forests with the same capacity in both directions, without a residual graph (forest_cut.c). Zeros initialise
+ * it. */
 
-/* State of a node during a cut: its excess; before that, while the order is found, its degree and the XOR of its
- * edges. */
+/* State of a node: its degree and the XOR of its edges while the order is found, then its excess. */
 union forest_node {
     int64_t excess;
     struct {
@@ -214,13 +216,13 @@ union forest_node {
 };
 
 struct forest_step {
-    int32_t node, to, edge; /* a leaf, by which edge it hangs where; of a root only the first */
+    int32_t node, to, edge; /* a leaf, its neighbour and their edge; a root sets only `node` */
 };
 
 struct forest_cut {
     int32_t n_nodes, n_edges;
-    int32_t (*edges)[2];       /* [n_edges] what the order was found for */
-    struct forest_step *steps; /* [n_nodes] leaves in order, one an edge, then roots */
+    int32_t (*edges)[2];       /* [n_edges] the edges that the order belongs to */
+    struct forest_step *steps; /* [n_nodes] leaves in order, one per edge, then roots */
     union forest_node *node;   /* [n_nodes] */
     bool is_forest;
     size_t node_capacity;
@@ -228,105 +230,107 @@ struct forest_cut {
 
 void forest_cut_release(struct forest_cut *self);
 
-/* y[n_nodes] as maxflow_load and maxflow_solve would label them, of the field's edges, with ends in range and
- * different. Returns 1; 0 where there is a cycle or no edge, and then nothing is done; -1 when out of memory. O(n_nodes
- * + n_edges). */
+/* Sets y[n_nodes] to the labels that maxflow_load and maxflow_solve would find. The ends of the field's edges are in
+ * range and different. Returns 1; 0, and does nothing, if the graph has a cycle or no edge; -1 when out of memory.
+ * O(n_nodes + n_edges). */
 int forest_cut_solve(struct forest_cut *self, int32_t *y, const struct clv_field *field,
                      const struct capacities *capacities);
 
-/* Clamped optima of a solved problem: the minimum with one node forced to the label it does not have, found from the
- * solution's residual graph and undone from a journal.
+/* Clamped optima of a solved problem: the minimum with one node forced to its other label. They are found in the
+ * residual graph of the solution and undone by a journal.
  *
  *     maxflow_solve(&graph);
  *     if (clamps_prepare(&graph) || clamp_each(&graph, nodes, n_nodes, visit, context)) ...out of memory
  *
- * The clamped labelling is canonical too: of the minima under the clamp the one with the fewest 1s. */
+ * The clamped labelling is canonical, too: the minimum with the fewest 1s. */
 
-/* A clamp in force: its node, that node's excess before, and where its part of the journal begins. */
+/* An active clamp: its node, the node's excess before, and the start of its changes in the journal. */
 struct clamp_frame {
     int32_t node, n_flipped;
     int64_t excess_before;
     size_t first_change;
-    size_t list, next; /* clamp_each: its flipped nodes in the store, and the next of them to look at */
+    size_t list, next; /* clamp_each: start of its flipped nodes in the store, and the next to visit */
 };
 
-/* Frames nest only where the set at least halves. */
+/* Largest number of nested clamps: clamp_each nests only if the flipped set is at most half as large. */
 #define CLAMP_DEPTH 33
 
 struct maxflow_clamps {
     int32_t *flipped; /* [n_flipped] the nodes whose labels the last clamp has changed, its own first */
     int32_t n_flipped;
-    /* The rest is the search's own. */
+    /* The rest is private to clamp.c. */
     struct clamp_frame frames[CLAMP_DEPTH];
     int32_t depth;
-    int32_t *height;   /* [n_nodes + 1] see clamp.c; 0 of nodes that elimination has not decided */
+    int32_t *height;   /* [n_nodes + 1] see clamp.c; 0 for nodes that elimination has not decided */
     int32_t *mark[2];  /* [label][n_nodes + 1] last pass that reached the node, if it has that label */
-    int32_t *verified; /* [n_nodes + 1] pass in which the node was found to be supplied all the same */
+    int32_t *verified; /* [n_nodes + 1] last pass that found excess which supplies the node */
     int32_t *seen, *trail;
     int32_t *parent;     /* [n_nodes + 1] the slot through which the node was reached */
-    int32_t *from;       /* [n_nodes + 1] and that slot's tail */
+    int32_t *from;       /* [n_nodes + 1] the tail of that slot */
     uint8_t *is_settled; /* [n_nodes + 1] whether the node's row and excess are complete */
     uint8_t *wanted;     /* [n_nodes + 1] clamp_each: still to be visited */
     struct clamp_change {
         int32_t slot, amount; /* slot < 0: excess of node ~slot */
     } * journal;
-    int32_t *store; /* flipped nodes of the frames in force */
+    int32_t *store; /* flipped nodes of the active frames */
     size_t n_changes, journal_capacity, n_stored, store_capacity;
     int32_t pass, search;
     size_t node_capacity;
 };
 
-/* Completes the residual graph around the nodes that elimination decided and forgets clamps in force. After each
- * maxflow_solve. Returns 0, or -1 when out of memory. */
+/* Marks the rows of decided nodes to be completed when a search reaches them, and drops active clamps. Call it after
+ * each maxflow_solve. Returns 0, or -1 when out of memory. */
 int clamps_prepare(struct maxflow *graph);
 void clamps_free(struct maxflow_clamps *clamps);
 
-/* Forces node i to the label it does not have. A clamp may follow another one, which stays in force no longer, without
- * undoing that first if i is among that one's flipped nodes. Returns what the clamp costs compared to the solution, or
- * -1 when out of memory, with nothing changed. */
+/* Forces node i to the label that it does not have. If another clamp is active, i must be one of its flipped nodes; the
+ * new clamp replaces its effect until clamp_undo. Returns the cost of the new clamp alone compared with the solution,
+ * or -1 when out of memory, with nothing changed. */
 int64_t clamp(struct maxflow *graph, int32_t i);
-/* Takes the last clamp back. */
+/* Undoes the last clamp. */
 void clamp_undo(struct maxflow *graph);
 
-/* Clamps nodes[n] one by one, in an order of its own, and calls visit for each, with the flipped nodes; a node listed
- * twice is visited once. Flipped sets are laminar (if j is in R_i then R_j is within R_i), so what is found for i
- * narrows the search for the nodes of R_i to R_i. Returns 0, or -1 when out of memory. */
+/* Clamps each of nodes[n], in an unspecified order, and calls visit with its cost and flipped nodes; a node listed
+ * twice is visited once. Flipped sets are laminar (if j is in R_i then R_j is within R_i), so the searches for nodes of
+ * R_i stay within R_i. Returns 0, or -1 when out of memory. */
 typedef void clamp_visit(void *context, int32_t node, int64_t cost, const int32_t *flipped, int32_t n_flipped);
 int clamp_each(struct maxflow *graph, const int32_t *nodes, int32_t n, clamp_visit *visit, void *context);
 
-/* The steps of a solution. Both avoid data-dependent branches where they can: on graphs of this size everything is
- * in cache, and mispredicted branches are what time goes into. */
+/* The steps of maxflow_solve. They avoid data-dependent branches where they can: graphs of this size fit the caches, so
+ * mispredicted branches take most of the time. */
 
-#define MAXFLOW_DECIDED INT32_MAX       /* the distance of nodes that elimination has decided, */
-#define MAXFLOW_LEAF    (INT32_MAX - 1) /* and of those that stripping leaves has */
+#define MAXFLOW_DECIDED INT32_MAX       /* distance of nodes that elimination has decided */
+#define MAXFLOW_LEAF    (INT32_MAX - 1) /* distance of stripped leaves */
 
-/* Decides the nodes whose terminal weight exceeds all that their undecided neighbours can add up against it, and so on
- * until there is none: label[]. Lists the others, the core, and gives them the excess that their decided neighbours
- * leave them. Arcs that touch decided nodes keep their capacities; no later step goes through them. */
+/* Decides nodes whose terminal weight, with what their decided neighbours add, exceeds the capacities to their
+ * undecided neighbours, until no such node is left, and sets their label[]. Lists the other nodes in core[] and sets
+ * their excess to the terminal weight with what their decided neighbours add. Arcs at decided nodes keep their
+ * capacities; no later step uses them. */
 void maxflow_eliminate(struct maxflow *graph);
 
-/* Takes nodes with one undecided neighbour out of the core, until there is none: they have given it what they could, or
- * drawn from it. */
+/* Removes nodes with at most one undecided neighbour from the core until none is left. Each sends its excess to that
+ * neighbour, or draws its deficit from it, up to the arc's capacity. */
 void maxflow_strip_leaves(struct maxflow *graph);
 
-/* The arc through which leaf `at` of n_leaves was stripped, -1: none was left. Queues end before these. */
+/* Returns the address of the arc through which leaf `at` of n_leaves was stripped; -1 if its neighbours were stripped
+ * before it. These arcs are stored from the end of queue[]; the queues end before them. */
 static inline int32_t *maxflow_leaf_arc(const struct maxflow *graph, int32_t at)
 {
     return &graph->queue[2 * (size_t)graph->n_nodes + 1 - (size_t)at];
 }
 
-/* The core's flow by search trees, from any preflow on. What source trees hold has label 1. */
+/* Completes the core's flow by search trees, from any preflow. Nodes in source trees get label 1. */
 void maxflow_search(struct maxflow *graph);
 
-/* Pushes the core's excess to nodes with a deficit, until none that is left can get to one. What excess that is left
- * over reaches has label 1. Returns false where that takes more work than a search may: then there are no labels, and
- * maxflow_search goes on from what was pushed. */
+/* Pushes the core's excess to nodes with a deficit until no excess can reach one. Nodes that the remaining excess
+ * reaches get label 1. Returns false, without labels, if that takes more work than a search; maxflow_search continues
+ * from its flow. */
 bool maxflow_push(struct maxflow *graph);
 
-/* The core's labels, once there is no more way: 1 for what excess that is left over reaches. */
+/* Sets the core's labels when its flow is maximal: 1 for the nodes that the remaining excess reaches. */
 void maxflow_read_core(struct maxflow *graph);
 
-/* The labels of leaves, from those of the core. */
+/* Sets the labels of leaves, from those of the core. */
 void maxflow_read_leaves(struct maxflow *graph);
 
 #endif

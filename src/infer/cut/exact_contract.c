@@ -1,14 +1,15 @@
-/* Makes an exact cut smaller before it is solved. Three rules, each strict, so that what they say holds in every best
- * labelling; sums are rounded, so it must hold by a margin:
+/* Makes an exact cut smaller before it is solved, by three rules that hold in every MAP labelling. Each is strict, and
+ * by a margin because sums are rounded:
  *
- *   a node whose unary is above all that its couplings can lose has its label;
- *   a node and a neighbour have one label if their coupling is above the node's unary and its other couplings together;
- *   so have they if it is above the sum of all |unary| of their connected component, since one label for all of the
- *   component costs no more than that.
+ *     a node whose |unary| exceeds the sum of its couplings has the label that its unary prefers;
+ *     a node and a neighbour have the same label if their coupling exceeds the node's |unary| and its other couplings
+ *     together;
+ *     they have it, too, if the coupling exceeds the sum of all |unary| of their connected component, since one label for
+ *     the whole component costs no more than that.
  *
- * Of a coupling that loses different amounts by labels 1 0 and 0 1, the smaller one is what binds, the larger one what
- * may be lost elsewhere. Couplings to nodes with a label belong to the unaries. Nodes that have one label become one,
- * parallel couplings add up, and the rules are tried again, in rounds that look at each coupling twice.
+ * If a coupling loses different amounts by labels 1 0 and 0 1, it binds its ends by the smaller one and may lose the
+ * larger one. Couplings to nodes with a certain label belong to the unaries. Nodes with the same label are joined,
+ * parallel couplings add up, and the rules are applied again, in rounds that read each coupling twice.
  *
  * Start at exact_cut_contract. */
 #include <math.h>
@@ -21,7 +22,7 @@
 #define MAX_ROUNDS 20
 enum { FREE = 2 }; /* in place of a label */
 
-/* Root a and what hangs on it go to root b. */
+/* Joins root a and its nodes to root b. */
 static void join(struct exact_cut *self, int32_t a, int32_t b)
 {
     int32_t after = self->next[a];
@@ -59,14 +60,14 @@ static void start(struct exact_cut *self)
     }
 }
 
-/* The values of root a: its unary with what nodes with a label add, its size for the margin, and its neighbours, whose
- * there[] and back[] become what it loses with label 1 and with label 0 where they differ. */
+/* Values of a root: its unary with the couplings to labelled nodes, its size for the margin, and its neighbours.
+ * there[j] and back[j] of neighbour j are the losses if the root has label 1 and j label 0, and the other way round. */
 struct root {
     double unary, size;
     int32_t n_neighbours; /* in queue[] */
 };
 
-static void look_along(struct exact_cut *self, struct root *root, int32_t a, int32_t tagged)
+static void add_neighbour(struct exact_cut *self, struct root *root, int32_t a, int32_t tagged)
 {
     struct exact_edge edge = self->edges[tagged < 0 ? ~tagged : tagged];
     int32_t j = root_of(self->group, tagged < 0 ? edge.from : edge.to);
@@ -86,13 +87,13 @@ static void look_along(struct exact_cut *self, struct root *root, int32_t a, int
 }
 
 /* Tries the first two rules on root a. Returns whether one holds. */
-static bool look(struct exact_cut *self, int32_t a)
+static bool contract_root(struct exact_cut *self, int32_t a)
 {
     struct root root = {self->unary[a], self->size[a], 0};
     int32_t i = a, nearest = -1;
     do {
         for (int32_t k = self->first[i]; k < self->first[i + 1]; k++)
-            look_along(self, &root, a, self->arc[k].edge);
+            add_neighbour(self, &root, a, self->arc[k].edge);
         i = self->next[i];
     } while (i != a);
     double total = 0, most = 0, binds = 0;
@@ -119,8 +120,9 @@ static bool look(struct exact_cut *self, int32_t a)
     return true;
 }
 
-/* Looks at each root but those that have just grown. Returns how many rules held. */
-static int32_t look_at_all(struct exact_cut *self, int32_t *n_roots)
+/* Tries the first two rules on every root that has not just grown. *n_roots gets the number of roots. Returns how often
+ * a rule held. */
+static int32_t contract_roots(struct exact_cut *self, int32_t *n_roots)
 {
     int32_t n = 0;
     *n_roots = 0;
@@ -130,12 +132,12 @@ static int32_t look_at_all(struct exact_cut *self, int32_t *n_roots)
             continue;
         ++*n_roots;
         if (!self->mark[i])
-            n += look(self, i);
+            n += contract_root(self, i);
     }
     return n;
 }
 
-/* The third rule; component and its sum of |unary| are in queue[] and back[] meanwhile. */
+/* Applies the third rule. queue[] holds the components and back[] their sums of |unary| during this. */
 static void join_components(struct exact_cut *self)
 {
     int32_t *component = self->queue;
@@ -180,14 +182,14 @@ void exact_cut_contract(struct exact_cut *self)
 {
     int32_t n_roots, n_held;
     start(self);
-    look_at_all(self, &n_roots);
+    contract_roots(self, &n_roots);
     join_components(self);
     for (int round = 0; round < MAX_ROUNDS; round++) {
-        n_held = look_at_all(self, &n_roots);
+        n_held = contract_roots(self, &n_roots);
         if (n_held <= n_roots / 64)
             break;
     }
-    /* Roots become numbers in the order of their first nodes, next[] of a root the number. */
+    /* Numbers the roots in the order of their first nodes; next[] of a root is its number. */
     self->n_kept = 0;
     memset(self->mark, 0, (size_t)self->n_nodes);
     for (int32_t i = 0; i < self->n_nodes; i++) {

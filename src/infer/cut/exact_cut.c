@@ -1,16 +1,15 @@
 /* Exact minimum cuts of doubles, by scaling (after Edmonds & Karp 1972 and Gabow 1985). Every number is a row of binary
  * digits. The cut is first solved for the leading digits of all numbers, as whole numbers of 64 bits; then the unit
- * gets finer, the flow so far is kept, the next digits are added to what is left of the capacities, and the flow grows
+ * gets finer, the flow so far is kept, the next digits are added to the residual capacities, and the flow is increased
  * to a maximum again. After the last digit the cut is that of the numbers themselves.
  *
- * 64 bits are enough for any range, since what is left shrinks in importance: once a maximum flow in some unit is
- * found, all digits below it add up to less than a unit for each number that has any, say to n units. A labelling that
- * cuts an arc with a residual capacity above n can win no more, so a larger one counts as n + 1; so does excess. That
- * leaves bits for the next digits, and couplings that must not be cut need no other treatment: their size is compared
- * with what speaks against them, digit by digit.
+ * 64 bits are enough for any range. Once the maximum flow in some unit is known, the digits below the unit add up to
+ * less than n units if n numbers have any. A labelling that cuts an arc with a residual capacity above n cannot be
+ * optimal any more, so larger residual capacities and excesses are stored as n + 1. This leaves bits for the next
+ * digits. Hard couplings need no special treatment.
  *
- * Each maximum flow is by push-relabel (Goldberg & Tarjan 1988), first in, first out, from exact distances. As in
- * cut.h, terminals are not nodes: excess below 0 is a deficit. Before, exact_contract.c makes the problem smaller.
+ * Each maximum flow is found by first-in-first-out push-relabel (Goldberg & Tarjan 1988) from exact distances. As in
+ * cut.h, terminals are not nodes: excess below 0 is a deficit. exact_contract.c makes the problem smaller first.
  *
  * Start at exact_cut_solve. */
 #include "infer/cut/exact_cut.h"
@@ -25,7 +24,7 @@
 #define FAR       INT32_MAX
 #define MAX_EDGES ((size_t)1 << 29)
 #define TOTAL     61 /* bits that sums of excess may have */
-#define WIDEST    48 /* digits at a time: more of them would hardly be there */
+#define WIDEST    48 /* most digits that are added at once; doubles have 53 */
 
 void exact_cut_release(struct exact_cut *self)
 {
@@ -78,7 +77,7 @@ static inline int bits_of(uint64_t number)
     return number ? 64 - __builtin_clzll(number) : 0;
 }
 
-/* The digits from 2^unit up to, without it, 2^(unit + width), in units of 2^unit; width <= 62. */
+/* Returns the digits of |value| from 2^unit to below 2^(unit + width), in units of 2^unit; width <= 62. */
 static inline int64_t digits_between(double value, int unit, int width)
 {
     struct digits d = digits_of(value);
@@ -87,7 +86,7 @@ static inline int64_t digits_between(double value, int unit, int width)
     return (int64_t)(number & (((uint64_t)1 << width) - 1));
 }
 
-/* The digits below 2^unit are below 2^(what this returns); INT_MIN: there are none. */
+/* Returns the least e such that the digits of |value| below 2^unit are less than 2^e; INT_MIN if all are 0. */
 static inline int top_below(double value, int unit)
 {
     struct digits d = digits_of(value);
@@ -96,8 +95,9 @@ static inline int top_below(double value, int unit)
     return left ? d.exponent + bits_of(left) : INT_MIN;
 }
 
+/* Digits that have not been added yet. */
 struct rest {
-    int top;   /* of all digits that are left */
+    int top;   /* they are below 2^top */
     int64_t n; /* numbers that have some; an edge has two */
 };
 
@@ -108,7 +108,7 @@ static void rest_count(struct rest *rest, double value, int unit)
     rest->top = top > rest->top ? top : rest->top;
 }
 
-/* Returns what an edge adds to the unary of the end *node that is kept, where the other end is certain. */
+/* Returns what an edge adds to the unary of *node, the end that is kept, if the label of the other end is certain. */
 static double folded(const struct exact_cut *self, size_t e, int32_t *node)
 {
     struct exact_edge edge = self->edges[e];
@@ -125,6 +125,7 @@ static bool is_folded(const struct exact_cut *self, size_t e)
     return (self->group[self->edges[e].from] < 0) != (self->group[self->edges[e].to] < 0);
 }
 
+/* Returns the digits below 2^unit of all numbers that contraction has kept. */
 static struct rest rest_below(const struct exact_cut *self, int unit)
 {
     struct rest rest = {INT_MIN, 0};
@@ -148,6 +149,7 @@ static void add_signed(struct exact_cut *self, int32_t node, double value, int w
     self->excess[node] += value > 0 ? digits : -digits;
 }
 
+/* Adds the next `width` digits of all numbers to excesses and residual capacities. */
 static void add_digits(struct exact_cut *self, int width)
 {
     int32_t node;
@@ -165,14 +167,14 @@ static void add_digits(struct exact_cut *self, int width)
         }
 }
 
-/* `amount` in units that are 2^gap times as fine, at most `most`. */
+/* Returns `amount` in units that are 2^gap times as fine, at most `most`. */
 static inline int64_t finer(int64_t amount, int gap, int64_t most)
 {
     return gap >= 62 || amount > most >> gap ? (amount > 0 ? most : 0) : amount << gap;
 }
 
-/* Makes the unit finer by the digits that no value uses and by as many more as there is space for; a maximum flow is
- * there. Returns the latter. */
+/* Makes the unit finer, first to the top of the remaining digits, then by as many digits as fit. The flow is maximal.
+ * Returns the number of the latter. */
 static int refine_unit(struct exact_cut *self, struct rest rest)
 {
     int gap = self->unit - rest.top;
@@ -202,6 +204,7 @@ static bool is_kept(const struct exact_cut *self, size_t e)
     return a >= 0 && b >= 0 && a != b;
 }
 
+/* Builds the graph of the kept nodes, without capacities. */
 static void build(struct exact_cut *self)
 {
     int32_t *first = self->first, *end = self->current;
@@ -229,7 +232,8 @@ static void build(struct exact_cut *self)
     }
 }
 
-/* Exact distances to the nearest deficit, breadth-first; the queue is empty of active nodes meanwhile. */
+/* Computes exact distances to the nearest deficit, breadth-first, and the counts per distance. It uses queue[], which
+ * must hold no active nodes. */
 static void measure(struct exact_cut *self)
 {
     int32_t n = self->n_kept, tail = 0;
@@ -278,8 +282,8 @@ static inline int32_t take_active(struct exact_cut *self, struct ring *ring)
     return i;
 }
 
-/* One arc farther than the nearest neighbour that an arc leads to. Where no node is left at a distance, none beyond it
- * reaches a deficit any more. Returns the work done. */
+/* Sets the distance of i to one more than that of the nearest head of its residual arcs. If no node is left at the old
+ * distance, no node beyond it can reach a deficit. Returns the work done. */
 static int64_t relabel(struct exact_cut *self, int32_t i)
 {
     int32_t before = self->distance[i], nearest = FAR;
@@ -303,6 +307,7 @@ static int64_t relabel(struct exact_cut *self, int32_t i)
     return work + self->n_kept;
 }
 
+/* Pushes the excess of node i to nearer neighbours until none is left or no deficit is reachable. Returns the work done. */
 static int64_t discharge(struct exact_cut *self, struct ring *ring, int32_t i)
 {
     int64_t work = 1;
@@ -328,7 +333,7 @@ static int64_t discharge(struct exact_cut *self, struct ring *ring, int32_t i)
     return work;
 }
 
-/* Until no excess can get to a deficit. */
+/* Pushes until no excess can reach a deficit. Distances are computed again when the work exceeds the budget. */
 static void push(struct exact_cut *self)
 {
     int64_t budget = 6 * (int64_t)self->n_kept + self->first[self->n_kept], work;
@@ -347,7 +352,7 @@ static void push(struct exact_cut *self)
     } while (ring.n);
 }
 
-/* Label 1 is what excess that is left reaches. */
+/* Sets label 1 for the nodes that the remaining excess reaches. */
 static void read_labels(struct exact_cut *self)
 {
     int32_t tail = 0;
@@ -386,7 +391,7 @@ void exact_cut_solve(struct exact_cut *self)
 
 /* Fields. */
 
-/* The sum of three numbers, the first two of which may cancel. */
+/* Returns the sum of three numbers, the first two of which may cancel. */
 static struct exact_sum sum_of(double a, double b, double c)
 {
     struct exact_sum sum = {a, 0};
@@ -402,7 +407,7 @@ static void add_terms(struct exact_cut *self, int32_t node, struct exact_sum sum
     exact_cut_add_term(self, node, sign * sum.low);
 }
 
-/* A sum that is not negative as one whose parts are not. */
+/* Returns a sum that is not negative, in parts that are not negative. */
 static struct exact_sum positive(struct exact_sum sum)
 {
     double high = sum.low < 0 ? nextafter(sum.high, 0) : sum.high, low = (sum.high - high) + sum.low;
@@ -411,7 +416,7 @@ static struct exact_sum positive(struct exact_sum sum)
 
 /* With S = P11 - P00, L10 = P00 + P11 - 2 P10 and L01 = P00 + P11 - 2 P01, 2 P[y_a][y_b] is, up to 2 P00,
  *     y_a S + y_b S - L10 [y_a > y_b] - L01 [y_a < y_b].
- * Where a loss is below 0, both move by it: y_a - y_b = [y_a > y_b] - [y_a < y_b]. */
+ * A loss below 0 becomes unaries and is added to the other loss, since y_a - y_b = [y_a > y_b] - [y_a < y_b]. */
 static void add_table(struct exact_cut *self, int32_t a, int32_t b, const double *p)
 {
     struct exact_sum unary = sum_of(p[3], -p[0], 0);
@@ -426,7 +431,7 @@ static void add_table(struct exact_cut *self, int32_t a, int32_t b, const double
         exact_sum_add(&loss, gain.high);
         exact_sum_add(&loss, gain.low);
         loss = sum_of(loss.high, loss.low, 0);
-        loss = loss.high > 0 ? loss : (struct exact_sum){0, 0}; /* what rounding leaves of none */
+        loss = loss.high > 0 ? loss : (struct exact_sum){0, 0}; /* below 0 only by rounding */
         first = sign < 0 ? (struct exact_sum){0, 0} : loss;
         second = sign < 0 ? loss : (struct exact_sum){0, 0};
     }
@@ -456,7 +461,7 @@ int exact_cut_take_field(struct exact_cut *self, const struct clv_field *field)
 
 /* Clamps. */
 
-/* Returns by how much the score falls if the nodes that are `changed` take the other label. */
+/* Returns by how much the score falls if the nodes with `changed` set take the other label. */
 static double cost_of(const struct exact_cut *self, const uint8_t *changed)
 {
     struct exact_sum cost = {0, 0};
@@ -477,8 +482,8 @@ static double cost_of(const struct exact_cut *self, const uint8_t *changed)
     return fmax(exact_sum_value(cost), 0);
 }
 
-/* Forcing a node from 0 to 1 raises labels only, from 1 to 0 it lowers them, so the nodes of the other label are
- * known. */
+/* Forcing a node from 0 to 1 only raises labels, and from 1 to 0 only lowers them. So nodes of the other label keep
+ * it. */
 double exact_cut_clamp(int32_t *flipped, int32_t *n_flipped, struct exact_cut *part, const struct exact_cut *self,
                        int32_t node)
 {

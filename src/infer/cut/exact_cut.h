@@ -1,9 +1,10 @@
-/* Minimum cuts without rounding, whatever the sizes of the numbers: hard couplings of 1e10 or 1e300 beside unaries of
- * 1, seeds, subnormal numbers. Slower than the engines of cut.h and grid.h, which give what they would lose here.
+/* Minimum cuts without rounding, for numbers of any size: hard couplings of 1e10 or 1e300 beside unaries of 1, strokes,
+ * subnormal numbers. It is slower than the engines of cut.h and grid.h, which use it for problems that rounding would
+ * change.
  *
  *     struct exact_cut cut = {0};
  *     if (exact_cut_reserve(&cut, n_nodes, n_terms, n_edges)) ..out of memory
- *     exact_cut_add_term(&cut, node, value);               // any number a node: what label 1 scores more than label 0
+ *     exact_cut_add_term(&cut, node, value);               // score of label 1 minus label 0; several terms add up
  *     exact_cut_add_edge(&cut, from, to, there, back);     // loses `there` where labels are 1 0, `back` where 0 1
  *     exact_cut_solve(&cut);                               // cut.label[]
  *     exact_cut_release(&cut); */
@@ -32,7 +33,7 @@ struct exact_arc {
         struct {
             int32_t head, reverse;
         };
-        int32_t edge; /* while it is contracted; ~: its `to` is here */
+        int32_t edge; /* during contraction; ~edge at the edge's `to` */
     };
 };
 
@@ -41,28 +42,28 @@ struct exact_cut {
     size_t n_terms, n_edges;
     struct exact_term *terms;
     struct exact_edge *edges;
-    uint8_t *label; /* [n_nodes] the labelling of most score, of several the one with the fewest 1s */
-    /* The rest is the solver's. Contraction keeps n_kept nodes. */
+    uint8_t *label; /* [n_nodes] the MAP labelling, at ties the one with the fewest 1s */
+    /* The rest is private to the solver. Contraction keeps n_kept nodes. */
     int32_t n_kept;
-    int32_t *group; /* [n_nodes] the node that is kept for it, or ~label: it is certain */
-    int32_t *next;  /* [n_nodes] of those that have become one, a ring */
+    int32_t *group; /* [n_nodes] the kept node that it belongs to, or ~label if its label is certain */
+    int32_t *next;  /* [n_nodes] ring of the nodes that have been joined */
     double *unary, *size, *there, *back;
     struct exact_arc *arc;
-    int32_t *first;    /* [n_kept + 1] of a node's arcs */
-    int32_t *slot;     /* [n_edges] the arc there; its reverse is the arc back; -1: contraction has left none */
+    int32_t *first;    /* [n_kept + 1] first arc of a node */
+    int32_t *slot;     /* [n_edges] the arc from -> to, whose reverse is the arc back; -1: contracted */
     int64_t *excess;   /* [n_kept] in units of 2^unit */
-    int32_t *distance; /* [n_kept] at most the arcs to the nearest deficit */
-    int32_t *current;  /* [n_kept] the arc to look at next */
+    int32_t *distance; /* [n_kept] lower bound of the arcs to the nearest deficit */
+    int32_t *current;  /* [n_kept] the arc to try next */
     int32_t *queue;    /* [n_kept] a ring of active nodes; breadth-first lists */
-    int32_t *count;    /* [n_kept + 1] nodes at a distance */
-    uint8_t *mark;     /* [n_kept] is in the ring; of a clamp: [n_nodes] has changed */
+    int32_t *count;    /* [n_kept + 1] number of nodes at a distance */
+    uint8_t *mark;     /* [n_kept] is in the ring; in exact_cut_clamp [n_nodes]: has changed */
     int unit;
     size_t node_capacity, term_capacity, edge_capacity;
 };
 
 void exact_cut_release(struct exact_cut *self);
 
-/* Empties it and makes place. Returns 0, or -1 when out of memory or past 2^29 edges. */
+/* Removes all terms and edges and reserves memory. Returns 0, or -1 when out of memory or past 2^29 edges. */
 int exact_cut_reserve(struct exact_cut *self, int32_t n_nodes, size_t n_terms, size_t n_edges);
 
 /* Adds a term unless it is zero. Values are finite. */
@@ -72,6 +73,7 @@ static inline void exact_cut_add_term(struct exact_cut *self, int32_t node, doub
     self->n_terms += value != 0;
 }
 
+/* Adds an edge unless it loses nothing. The losses are finite and >= 0. */
 static inline void exact_cut_add_edge(struct exact_cut *self, int32_t from, int32_t to, double there, double back)
 {
     self->edges[self->n_edges] = (struct exact_edge){from, to, there, back};
@@ -81,25 +83,25 @@ static inline void exact_cut_add_edge(struct exact_cut *self, int32_t from, int3
 /* Solves the problem that was added. Allocates nothing. */
 void exact_cut_solve(struct exact_cut *self);
 
-/* Finds nodes whose labels are certain and nodes that have one label: group[] and n_kept. O(n_nodes + n_edges) a round,
- * of which there are few. */
+/* Finds nodes whose labels are certain and nodes that have the same label: group[] and n_kept. O(n_nodes + n_edges) per
+ * round, of which there are few. */
 void exact_cut_contract(struct exact_cut *self);
 
-/* The problem of a field of two labels that capacities_set has not refused; scores of tables are doubled, so that
- * halves are exact (exact_cut_scale). There is space for another term a node. Returns -1 when out of memory. */
+/* Adds the problem of a two-label field that capacities_set accepts. Scores of tables are doubled, so that halves are
+ * exact (exact_cut_scale). The caller may add one more term per node. Returns 0, or -1 when out of memory. */
 int exact_cut_take_field(struct exact_cut *self, const struct clv_field *field);
 static inline double exact_cut_scale(const struct clv_field *field)
 {
     return field->form == CLV_PAIRWISE_FULL ? 2 : 1;
 }
 
-/* The clamped optimum: flipped[*n_flipped] (space for n_nodes) are the nodes that change their labels when `node` must,
- * that one first; returns what it costs, or -1 when out of memory. `self` is solved, `part` is space that is kept from
- * call to call. The labelling is canonical, too. */
+/* Finds the clamped optimum of `node` in a solved problem: flipped[*n_flipped] (space for n_nodes) gets the nodes whose
+ * labels change, `node` first. The labelling is canonical, too. `part` is workspace, kept from call to call. Returns
+ * the cost, or -1 when out of memory. */
 double exact_cut_clamp(int32_t *flipped, int32_t *n_flipped, struct exact_cut *part, const struct exact_cut *self,
                        int32_t node);
 
-/* Sums of doubles to twice their precision: what is left where large ones cancel counts. */
+/* Sums of doubles in twice their precision, for sums in which large values cancel. */
 struct exact_sum {
     double high, low;
 };

@@ -42,7 +42,7 @@ static bool order(struct forest_cut *self)
 }
 
 /* Prepares self for this graph, unless it is prepared already. */
-static int hold(struct forest_cut *self, const struct clv_field *field)
+static int prepare(struct forest_cut *self, const struct clv_field *field)
 {
     size_t bytes = (size_t)field->n_edges * sizeof *field->edges;
     if (self->node && self->n_nodes == field->n_nodes && self->n_edges == field->n_edges &&
@@ -68,7 +68,7 @@ int forest_cut_solve(struct forest_cut *self, int32_t *y, const struct clv_field
     const int32_t n_nodes = field->n_nodes, n_edges = field->n_edges, *capacity = capacities->capacity;
     if (!n_edges || n_edges >= n_nodes)
         return 0;
-    if (hold(self, field))
+    if (prepare(self, field))
         return -1;
     if (!self->is_forest)
         return 0;

@@ -9,7 +9,7 @@
 #include "infer/infer.h"
 
 #define SMALL_CORE   1024
-#define FEWEST_UNITS 0x1p8 /* least mean size of a node's unary, in units, at any scale of the scores */
+#define FEWEST_UNITS 0x1p8 /* least mean |unary| in units if all scores are small */
 
 void maxflow_init(struct maxflow *graph)
 {
@@ -116,7 +116,8 @@ int maxflow_load(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const 
     return 0;
 }
 
-/* A leaf with excess has filled its arc. Any other leaf can be reached only from the node at the end of its arc. */
+/* A leaf with excess has filled its arc and gets label 1. Any other leaf can be reached only from the node at the end
+ * of its arc. */
 void maxflow_read_leaves(struct maxflow *graph)
 {
     const struct maxflow_arc *arc = graph->arc;
@@ -128,10 +129,10 @@ void maxflow_read_leaves(struct maxflow *graph)
     }
 }
 
-/* Whether pushing suits the graph better than searching. It mostly does if the core fits into the nearest cache, where
- * it works by vectors, if elimination has taken out some nodes but not most, and if arcs have the same capacity in both
- * directions. If it turns out to be slow it gives up, and the search continues from its flow. On other graphs the
- * search varies less. `make bench-solve` and `make bench-dynamic` show both. */
+/* Returns whether pushing is expected to be faster than searching. It mostly is if the core fits the nearest cache,
+ * where it works by vectors, if elimination has decided some nodes but not most, and if arcs have the same capacity in
+ * both directions. If pushing turns out to be slow, it gives up and the search continues from its flow. On other graphs
+ * the time of the search varies less. `make bench-solve` and `make bench-dynamic` compare both. */
 static bool suits_pushing(const struct maxflow *graph)
 {
     bool is_loose = graph->n_core > graph->n_nodes / 4 && graph->n_core < graph->n_nodes - graph->n_nodes / 16;
@@ -189,9 +190,9 @@ enum clv_status capacities_keep_unary(struct capacities *c, const struct clv_fie
 }
 
 /* With D = P11 + P00 - P01 - P10 >= 0, P[y_a][y_b] is, up to P00, y_a (P10 - P00 + P11 - P01) / 2 + y_b (P01 - P00 +
- * P11 - P10) / 2 - D/2 [y_a != y_b]. With different losses of labels 1 0 and 0 1, (P00 + P11) / 2 - P10 and (P00 + P11)
- * / 2 - P01, it is (y_a + y_b) (P11 - P00) / 2 less the losses, and only that part of the unaries belongs to the nodes.
- * The size of a loss below 0 belongs to them as well. */
+ * P11 - P10) / 2 - D/2 [y_a != y_b]. It is also (y_a + y_b) (P11 - P00) / 2 minus a loss, (P00 + P11) / 2 - P10 for
+ * labels 1 0 and (P00 + P11) / 2 - P01 for labels 0 1. `lone` has only this part of the unaries, and the size of a loss
+ * below 0. */
 static enum clv_status reparametrise(struct capacities *c, const struct clv_field *field, struct clv_error *err)
 {
     for (int32_t i = 0; i < field->n_nodes; i++)
@@ -206,16 +207,16 @@ static enum clv_status reparametrise(struct capacities *c, const struct clv_fiel
         c->coupling[e] = d > 0 ? 2 * d : 0;
         c->unary[field->edges[e][0]] += (p10 / 2 - p00 / 2) + (p11 / 2 - p01 / 2);
         c->unary[field->edges[e][1]] += (p01 / 2 - p00 / 2) + (p11 / 2 - p10 / 2);
-        double alike = p00 / 2 + p11 / 2, gain = p10 > alike ? p10 - alike : 0, back = p01 > alike ? p01 - alike : 0;
+        double same = p00 / 2 + p11 / 2, gain = p10 > same ? p10 - same : 0, back = p01 > same ? p01 - same : 0;
         c->lone[field->edges[e][0]] += (p11 / 2 - p00 / 2) + gain - back;
         c->lone[field->edges[e][1]] += (p11 / 2 - p00 / 2) - gain + back;
     }
     return CLV_OK;
 }
 
-#define MAX_EXPONENT 1000 /* 2^1024 would not be a number */
+#define MAX_EXPONENT 1000 /* 2^1024 overflows */
 
-/* The largest k <= MAX_EXPONENT such that largest x 2^k still rounds to MAXFLOW_LIMIT = 2^30 - 1 or less. */
+/* Returns the largest k <= MAX_EXPONENT such that largest x 2^k still rounds to MAXFLOW_LIMIT = 2^30 - 1 or less. */
 static int grid_exponent(double largest)
 {
     int exponent;
@@ -243,17 +244,17 @@ static double largest_size(const double *value, size_t n)
 /* Returns the index of the first value below 0, or n. */
 static size_t find_negative(const double *value, size_t n)
 {
-    int is_there = 0;
+    int has_negative = 0;
     for (size_t i = 0; i < n; i++)
-        is_there |= value[i] < 0;
-    size_t at = is_there ? 0 : n;
+        has_negative |= value[i] < 0;
+    size_t at = has_negative ? 0 : n;
     while (at < n && !(value[at] < 0))
         at++;
     return at;
 }
 
-/* Scales each value and rounds it to the nearest whole number, halves to even: the last digit of the sum is a unit
- * then. */
+/* Scales each value and rounds it to the nearest whole number, halves to even: the last digit of a double above 2^52 is
+ * a unit. */
 static void round_all(int32_t *whole, const double *value, size_t n, double scale)
 {
     for (size_t i = 0; i < n; i++) {
@@ -335,8 +336,9 @@ static int exponent_of(double value)
     return (int)(bits >> 52 & 0x7ff);
 }
 
-/* Adds up all values if too few are so small that a gap could lie above them. Returns whether it did. */
-static bool add_alike(double *sum, size_t *n_counted, const double *value, size_t n, double largest)
+/* Sums |value|, each at most `largest`. Returns whether that is the result, because too few values are so small that a
+ * gap could lie above them. */
+static bool sum_without_gap(double *sum, size_t *n_counted, const double *value, size_t n, double largest)
 {
     double few = ldexp(largest, 1 - GAP), sums[8] = {0}, n_small[8] = {0}, n_zeros[8] = {0};
     for (size_t i = 0; i < n / 8 * 8; i += 8)
@@ -364,7 +366,7 @@ static bool add_alike(double *sum, size_t *n_counted, const double *value, size_
 double size_of_ordinary(size_t *n_counted, const double *value, size_t n, double limit)
 {
     double largest = fmin(largest_size(value, n), limit), sum;
-    if (add_alike(&sum, n_counted, value, n, largest))
+    if (sum_without_gap(&sum, n_counted, value, n, largest))
         return sum;
     sum = 0;
     size_t count[BINS] = {0}, n_found, n_sized = 0;
@@ -385,8 +387,8 @@ double size_of_ordinary(size_t *n_counted, const double *value, size_t n, double
     return sum;
 }
 
-/* Bounds the error of the difference of two labellings' scores, in units. A term is off by half a unit at most; the
- * errors of many terms have a standard deviation of 0.3 and both signs, so that 14 standard deviations of their sum are
+/* Bounds the error of the difference of two labellings' scores, in units. A term is off by half a unit at most. The
+ * errors of many terms have a standard deviation of 0.3 and both signs, so 14 standard deviations of their sum are
  * enough. */
 double capacities_error(size_t n_nodes, size_t n_edges)
 {
@@ -398,7 +400,7 @@ bool capacities_suffice(const struct capacities *c, const struct clv_field *fiel
 {
     if (c->largest == 0)
         return true;
-    if (c->exponent == MAX_EXPONENT) /* a finer scale would not be a number */
+    if (c->exponent == MAX_EXPONENT) /* a finer scale could overflow */
         return false;
     size_t n = (size_t)field->n_nodes, n_counted;
     double unit = ldexp(1, -c->exponent), error = unit * capacities_error(n, (size_t)field->n_edges);
@@ -428,7 +430,7 @@ bool capacities_tighten(struct capacities *c, const struct clv_field *field)
     const double *unary = is_full ? c->unary : field->unary, *coupling = is_full ? c->coupling : field->pairwise;
     double largest = largest_size(unary, (size_t)field->n_nodes);
     double most = largest_size(coupling, (size_t)field->n_edges);
-    double sum = (double)largest_sum(c, field) + field->n_edges; /* each of which was rounded */
+    double sum = (double)largest_sum(c, field) + field->n_edges; /* + 1 per edge for rounding */
     double limit = 2 * ldexp(sum, -c->exponent);
     int exponent = grid_exponent(fmax(fmin(largest, limit), most));
     if (exponent <= c->exponent)

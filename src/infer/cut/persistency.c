@@ -1,21 +1,21 @@
-/* Persistency: a node with t_i > sum of its capacities to undecided nodes has label 1 in every minimum; one with t_i
- * <= -(sum of the capacities from them) has label 0 in the canonical one. What a decided node does to a neighbour is
- * one addition: the neighbour's slack towards the same label grows by both capacities of their edge, the other
- * stays.
+/* Persistency: a node with t_i > sum of its capacities to undecided nodes has label 1 in every minimum; one with t_i <=
+ * -(sum of the capacities from them) has label 0 in the canonical one. A decided node changes a neighbour by one
+ * addition: the neighbour's slack for the same label grows by both capacities of their edge.
  *
- * Nodes with one undecided neighbour, leaves first. All that a leaf can do is to give its excess to that neighbour, or
- * to draw its deficit from there, as far as the arc goes; what is then left stays, and the leaf is done. So paths and
- * trees are solved in linear time, and other graphs lose what hangs on them. The flow is part of the pseudoflow: the
- * leaf's label is read off the residual graph like any other. */
+ * Leaves are stripped then: nodes with one undecided neighbour. A leaf can only give its excess to that neighbour, or
+ * draw its deficit from there, up to the arc's capacity. The rest stays at the leaf. So paths and trees are solved in
+ * linear time, and other graphs lose the trees that hang on them. The flow is part of the pseudoflow: the label of a
+ * leaf is read from the residual graph like any other. */
 #include <string.h>
 
 #include "infer/cut/cut.h"
 
-/* So many decided nodes tell their neighbours, then all that follows from them: these are near in memory. */
-#define TELLING 1024
+/* Number of nodes decided by their own scores that are propagated before the nodes which follow from them: these are
+ * near in memory. */
+#define SEEDS_AT_ONCE 1024
 
 /* Appends the nodes that entry `at` of the queue decides. Returns the new end. */
-static inline size_t tell(struct maxflow *graph, size_t at, size_t tail)
+static inline size_t propagate_node(struct maxflow *graph, size_t at, size_t tail)
 {
     const struct maxflow_arc *restrict arc = graph->arc;
     int32_t *restrict queue = graph->queue, *restrict degree = graph->distance;
@@ -32,7 +32,8 @@ static inline size_t tell(struct maxflow *graph, size_t at, size_t tail)
     return tail;
 }
 
-/* Nodes that their own scores decide are first in the queue, then what follows from them, each as it is found. */
+/* Fills the queue with the nodes that their own scores decide, then with the nodes that follow from them, in the order
+ * in which they are found. */
 static void propagate(struct maxflow *graph)
 {
     union maxflow_node *restrict node = graph->node;
@@ -51,16 +52,16 @@ static void propagate(struct maxflow *graph)
         tail += (size_t)(is_one | is_zero);
     }
     for (size_t at = 0, n_first = tail, found = tail; at < n_first;) {
-        size_t end = n_first - at > TELLING ? at + TELLING : n_first;
+        size_t end = n_first - at > SEEDS_AT_ONCE ? at + SEEDS_AT_ONCE : n_first;
         for (; at < end; at++)
-            tail = tell(graph, at, tail);
+            tail = propagate_node(graph, at, tail);
         for (; found < tail; found++)
-            tail = tell(graph, found, tail);
+            tail = propagate_node(graph, found, tail);
     }
     graph->n_decided = (int32_t)tail;
 }
 
-/* The excess of a core node, from its decided neighbours. */
+/* Returns the excess of a core node: its terminal weight with what its decided neighbours add. */
 static int64_t settled_excess(const struct maxflow *graph, int32_t i)
 {
     int64_t excess = graph->terminal[i];
@@ -97,7 +98,7 @@ void maxflow_eliminate(struct maxflow *graph)
             excess[core[c]] = settled_excess(graph, core[c]);
 }
 
-/* The slot of i's only arc to a node that is neither decided nor a leaf. */
+/* Returns the slot of i's only arc to a node that is neither decided nor a leaf. */
 static inline int32_t only_arc(const struct maxflow *graph, int32_t i)
 {
     int32_t k = graph->first[i];
@@ -106,7 +107,7 @@ static inline int32_t only_arc(const struct maxflow *graph, int32_t i)
     return k;
 }
 
-/* Moves what leaf i has or lacks along its only arc. */
+/* Sends leaf i's excess along its only arc, or draws its deficit, up to the capacity. */
 static inline void strip(struct maxflow *graph, int32_t i, struct maxflow_arc *arc)
 {
     int64_t excess = graph->excess[i], forth = arc->residual, back = arc->residual - arc->sum;

@@ -5,20 +5,21 @@
 #include "infer/cut/cut.h"
 #include "infer/cut/row_scan.h"
 
-/* Pushing gives up after this many scans a core node, about as much work as a search of the same graph. */
+/* Pushing gives up after this many scans per core node, about as much work as a search of the same graph. */
 #define SCANS_A_NODE 6
 
 struct levels {
     int32_t highest; /* the highest list that may hold an active node */
     int32_t open;    /* lists and counts are valid up to here */
-    int64_t work;    /* scans, or as much */
+    int64_t work;    /* in scans of a row */
 };
 
-/* This many distances are measured by asking every node that has none yet, without branches; most problems have no
- * more. */
-#define ASKED_DISTANCES 3
+/* Distances up to this one are found by scanning every node that has none yet, without branches. Most problems have no
+ * larger ones. */
+#define SCANNED_DISTANCES 3
 
-/* The distances 0 .. ASKED_DISTANCES. queue[] gets the nodes at the last one; returns their number. */
+/* Computes the distances 0 .. SCANNED_DISTANCES. queue[] gets the nodes at the last one. Returns their number, 0 if all
+ * nodes have a distance. */
 static inline int32_t measure_near(struct maxflow *graph, struct levels *levels, int32_t *queue, int has_avx2)
 {
     int32_t *rest = graph->next, *distance = graph->distance, n_rest = 0, n_found = 0;
@@ -30,10 +31,10 @@ static inline int32_t measure_near(struct maxflow *graph, struct levels *levels,
     }
     graph->count[0] = graph->n_core - n_rest;
     graph->active[0] = -1;
-    for (int32_t d = 1; d <= ASKED_DISTANCES && n_rest && (d == 1 || n_found); d++) {
-        int32_t n_asked = n_rest;
+    for (int32_t d = 1; d <= SCANNED_DISTANCES && n_rest && (d == 1 || n_found); d++) {
+        int32_t n_scanned = n_rest;
         n_rest = n_found = 0;
-        for (int32_t r = 0; r < n_asked; r++) {
+        for (int32_t r = 0; r < n_scanned; r++) {
             int32_t i = rest[r], leads = row_leads_to(graph, i, d - 1, has_avx2);
             distance[i] = leads ? d : MAXFLOW_FAR;
             rest[n_rest] = queue[n_found] = i;
@@ -47,7 +48,7 @@ static inline int32_t measure_near(struct maxflow *graph, struct levels *levels,
     return n_rest ? n_found : 0;
 }
 
-/* Exact distances to the nodes with a deficit, breadth-first; counts a distance. */
+/* Computes exact distances to the nodes with a deficit, breadth-first, and the number of nodes at each distance. */
 static inline void measure(struct maxflow *graph, struct levels *levels, int has_avx2)
 {
     const struct maxflow_arc *restrict arc = graph->arc;
@@ -60,10 +61,10 @@ static inline void measure(struct maxflow *graph, struct levels *levels, int has
             int32_t i = queue[at];
             for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
                 int32_t from = arc[k].head, before = distance[from];
-                int32_t fresh = (arc[k].sum > arc[k].residual) & (before == MAXFLOW_FAR);
-                distance[from] = before ^ ((before ^ farther) & -fresh);
+                int32_t is_unreached = (arc[k].sum > arc[k].residual) & (before == MAXFLOW_FAR);
+                distance[from] = before ^ ((before ^ farther) & -is_unreached);
                 queue[tail] = from;
-                tail += fresh;
+                tail += is_unreached;
             }
         }
         graph->count[farther] = tail - end;
@@ -72,7 +73,7 @@ static inline void measure(struct maxflow *graph, struct levels *levels, int has
     }
 }
 
-/* These do without branches: predictors could not know which way they would go. */
+/* lesser and activate have no branches, which could not be predicted. */
 static inline int64_t lesser(int64_t a, int64_t b)
 {
     return b ^ ((a ^ b) & -(int64_t)(a < b));
@@ -87,7 +88,7 @@ static inline void activate(struct maxflow *graph, int32_t i, int32_t distance, 
     graph->active[distance] = first ^ ((first ^ i) & -is_active);
 }
 
-/* Everything farther than `limit` is cut off. */
+/* Cuts off all nodes farther than `limit`: they cannot reach a deficit. */
 static void close_gap(struct maxflow *graph, struct levels *levels, int32_t limit)
 {
     int32_t *restrict distance = graph->distance, n = graph->n_nodes;
@@ -97,7 +98,7 @@ static void close_gap(struct maxflow *graph, struct levels *levels, int32_t limi
     levels->work += n / 32;
 }
 
-/* Moves node i from one distance to one that is not less. Returns 0 when it is cut off. */
+/* Raises node i from distance `from` to `to`. Returns 0 if that cuts it off. */
 static inline int relabel(struct maxflow *graph, struct levels *levels, int32_t i, int32_t from, int32_t to)
 {
     graph->distance[i] = to;
@@ -117,9 +118,9 @@ static inline int relabel(struct maxflow *graph, struct levels *levels, int32_t 
     return !is_gap & (to < MAXFLOW_FAR);
 }
 
-/* Pushes node i's excess along its nearest neighbours until it is used up or i is cut off; i rises as it must. In a
- * strongly coupled graph a neighbour with a deficit gets no more than that, and rises when it is full, so that less is
- * pushed that has to come back, and less flow is left in loops for clamps to find. */
+/* Pushes node i's excess to its nearest neighbours until none is left or i is cut off, and relabels i as needed. In a
+ * strongly coupled graph a neighbour gets at most its deficit and is relabelled once that is filled: less excess has to
+ * be pushed back, and fewer loops of flow are left, which slow down clamps. */
 static inline void discharge(struct maxflow *graph, struct levels *levels, int32_t i, bool is_strong, int has_avx2)
 {
     int32_t distance = graph->distance[i];
@@ -136,7 +137,7 @@ static inline void discharge(struct maxflow *graph, struct levels *levels, int32
             int64_t before = graph->excess[j];
             to.which &= to.which - 1;
             if (is_strong & (graph->distance[j] != to.distance))
-                continue; /* a parallel arc has filled it */
+                continue; /* a parallel arc has filled its deficit */
             int64_t most = is_strong && before < 0 ? lesser(excess, -before) : excess;
             int32_t amount = (int32_t)lesser(most, residual);
             int64_t after = before + amount;
@@ -160,7 +161,7 @@ static inline void discharge(struct maxflow *graph, struct levels *levels, int32
     graph->excess[i] = excess;
 }
 
-/* Pushes from exact distances on. Returns whether it has finished within the budget. */
+/* Computes exact distances and pushes. Returns whether that finished within the budget. */
 static inline bool push_all(struct maxflow *graph, int64_t budget, bool is_strong, int has_avx2)
 {
     struct levels levels;
@@ -183,7 +184,7 @@ static inline bool push_all(struct maxflow *graph, int64_t budget, bool is_stron
     return false;
 }
 
-/* One for each kind of graph: neither carries what only the other one uses. */
+/* One version per kind of graph, so that neither contains code which only the other one needs. */
 ROWS_CLONE static bool push_weak_avx2(struct maxflow *graph, int64_t budget)
 {
     return push_all(graph, budget, 0, 1);
@@ -207,10 +208,10 @@ void maxflow_read_core(struct maxflow *graph)
     for (int32_t at = 0; at < tail && tail < graph->n_core; at++) {
         int32_t i = queue[at];
         for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
-            int32_t to = arc[k].head, is_fresh = (arc[k].residual > 0) & (distance[to] == 0);
-            distance[to] |= MAXFLOW_LEAF & -is_fresh;
+            int32_t to = arc[k].head, is_unreached = (arc[k].residual > 0) & (distance[to] == 0);
+            distance[to] |= MAXFLOW_LEAF & -is_unreached;
             queue[tail] = to;
-            tail += is_fresh;
+            tail += is_unreached;
         }
     }
     for (int32_t at = 0; at < tail; at++)
@@ -220,8 +221,8 @@ void maxflow_read_core(struct maxflow *graph)
 bool maxflow_push(struct maxflow *graph)
 {
     int64_t budget = SCANS_A_NODE * (int64_t)graph->n_core;
-    /* How much elimination has left is the measure of how strongly neighbours bind each other. Care pays off in clamps
-     * only: where there were some, there will be more. */
+    /* The share of nodes that elimination has left measures how strong the couplings are. The careful version pays off
+     * only in clamps; a graph that was clamped before is likely to be clamped again. */
     bool is_strong = graph->clamps && graph->n_core > graph->n_nodes - graph->n_nodes / 4;
     bool is_finished = !graph->has_avx2 ? push_all(graph, budget, is_strong, 0)
                        : is_strong      ? push_strong_avx2(graph, budget)

@@ -8,7 +8,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define ROWS_AVX2 1
-/* For functions that are called only if graph->has_avx2 is set: all that they call is compiled into them. */
+/* For functions that are called only if graph->has_avx2 is set: everything that they call is inlined. */
 #define ROWS_CLONE __attribute__((target("avx2"), flatten))
 #define ROWS_SCAN  __attribute__((target("avx2"))) static inline
 #else
@@ -16,14 +16,14 @@
 #define ROWS_CLONE
 #endif
 
-/* Returns how much more an arc carries, in its own direction (direction 1) or against it (-1). */
+/* Returns the residual capacity of an arc in its own direction (1) or against it (-1). */
 static inline int32_t row_carries(const struct maxflow *graph, int32_t slot, int direction)
 {
     return direction > 0 ? graph->arc[slot].residual : graph->arc[slot].sum - graph->arc[slot].residual;
 }
 
-/* The nearest heads of a node's arcs with residual capacity: their distance, and their arcs, as bits of `which` counted
- * from `slot`. */
+/* The nearest heads of a node's arcs with residual capacity: their distance, and their arcs, bit l of `which` for arc
+ * slot + l. */
 struct row_nearest {
     int32_t distance, slot;
     uint32_t which;
@@ -33,7 +33,7 @@ struct row_nearest {
 /* 8 arcs; those from `last` on carry nothing. */
 struct row_arcs {
     const struct maxflow_arc *arc;
-    __m256i residual, sum, is_there;
+    __m256i residual, sum, is_valid;
 };
 
 /* Loads an arc into the low half and the arc four slots later into the high half. */
@@ -53,7 +53,7 @@ ROWS_SCAN struct row_arcs row_load(const struct maxflow *graph, int32_t k, int32
     return (struct row_arcs){.arc = arc,
                              .residual = _mm256_unpackhi_epi64(low, high),
                              .sum = sums,
-                             .is_there = _mm256_cmpgt_epi32(_mm256_set1_epi32(last - k), lane)};
+                             .is_valid = _mm256_cmpgt_epi32(_mm256_set1_epi32(last - k), lane)};
 }
 
 ROWS_SCAN __m256i row_of_heads(const struct row_arcs *row, const int32_t *value)
@@ -72,7 +72,7 @@ ROWS_SCAN __m256i row_carrying(const struct row_arcs *row, int direction)
 {
     __m256i carries = direction > 0 ? _mm256_cmpgt_epi32(row->residual, _mm256_setzero_si256())
                                     : _mm256_cmpgt_epi32(row->sum, row->residual);
-    return _mm256_and_si256(carries, row->is_there);
+    return _mm256_and_si256(carries, row->is_valid);
 }
 
 ROWS_SCAN int row_leads_to_avx2(const struct maxflow *graph, int32_t i, int32_t distance)
@@ -107,12 +107,12 @@ ROWS_SCAN struct row_nearest row_find_nearest_avx2(const struct maxflow *graph, 
     return best;
 }
 
-ROWS_SCAN uint32_t row_fresh_avx2(const struct maxflow *graph, const int32_t *mark, int32_t slot, int32_t last,
-                                  int32_t pass, int direction)
+ROWS_SCAN uint32_t row_unreached_avx2(const struct maxflow *graph, const int32_t *mark, int32_t slot, int32_t last,
+                                      int32_t pass, int direction)
 {
     struct row_arcs row = row_load(graph, slot, last);
-    __m256i is_fresh = _mm256_cmpgt_epi32(_mm256_set1_epi32(pass), row_of_heads(&row, mark));
-    return row_bits(_mm256_and_si256(is_fresh, row_carrying(&row, direction)));
+    __m256i is_unreached = _mm256_cmpgt_epi32(_mm256_set1_epi32(pass), row_of_heads(&row, mark));
+    return row_bits(_mm256_and_si256(is_unreached, row_carrying(&row, direction)));
 }
 
 ROWS_SCAN uint32_t row_reached_avx2(const struct maxflow *graph, const int32_t *mark, int32_t slot, int32_t last,
@@ -154,22 +154,25 @@ static inline struct row_nearest row_find_nearest(const struct maxflow *graph, i
     return (struct row_nearest){.distance = (int32_t)(best >> 32), .slot = (int32_t)best, .which = 1};
 }
 
-/* Returns as bits which of 8 slots before `last` carry flow to nodes with mark[] below `pass`. */
-static inline uint32_t row_fresh(const struct maxflow *graph, const int32_t *mark, int32_t slot, int32_t last,
-                                 int32_t pass, int direction, int has_avx2)
+/* Returns a mask of those of 8 arcs from `slot` on, before `last`, that can carry flow to a node with mark[] below
+ * `pass`. */
+static inline uint32_t row_unreached(const struct maxflow *graph, const int32_t *mark, int32_t slot, int32_t last,
+                                     int32_t pass, int direction, int has_avx2)
 {
 #if ROWS_AVX2
     if (has_avx2)
-        return row_fresh_avx2(graph, mark, slot, last, pass, direction);
+        return row_unreached_avx2(graph, mark, slot, last, pass, direction);
 #endif
     (void)has_avx2;
-    uint32_t fresh = 0;
+    uint32_t unreached = 0;
     for (int32_t k = slot; k < last && k < slot + 8; k++)
-        fresh |= (uint32_t)((mark[graph->arc[k].head] < pass) & (row_carries(graph, k, direction) > 0)) << (k - slot);
-    return fresh;
+        unreached |= (uint32_t)((mark[graph->arc[k].head] < pass) & (row_carries(graph, k, direction) > 0))
+                     << (k - slot);
+    return unreached;
 }
 
-/* Returns as bits against which of 8 slots before `last` flow can come from nodes with that mark[]. */
+/* Returns a mask of those of 8 arcs from `slot` on, before `last`, against which flow can come from a node with mark[]
+ * == pass. */
 static inline uint32_t row_reached(const struct maxflow *graph, const int32_t *mark, int32_t slot, int32_t last,
                                    int32_t pass, int direction, int has_avx2)
 {

@@ -1,10 +1,11 @@
-/* Maximum flow by the search of Boykov and Kolmogorov (PAMI 2004): trees grow from the nodes that have excess and from
- * those that have a deficit; where they meet, flow is pushed along the path from root to root; nodes that a full arc or
- * an empty root cuts off, the orphans, look for another parent. An orphan takes the nearest of the neighbours of its
- * side whose path ends at a root, or the first that is as near as its last one was; how far roots are is remembered
- * with the augmentation in which it was looked up.
+/* Maximum flow by the search of Boykov and Kolmogorov (PAMI 2004). Trees grow from the nodes that have excess and from
+ * those that have a deficit. Where two trees meet, flow is pushed along the path from root to root. Nodes that a full
+ * arc or an empty root cuts off are orphans and need another parent: the nearest neighbour of their side whose path
+ * ends at a root, or the first that is as near as the old parent. Distances to roots are cached with the augmentation
+ * in which they were computed.
  *
- * In a source tree arcs lead from parent to child, in a sink tree from child to parent. Side 0 are the source trees. */
+ * In a source tree arcs lead from parent to child, in a sink tree from child to parent. Side 0 is the source trees,
+ * side 1 the sink trees. Start at maxflow_search. */
 #include "infer/cut/cut.h"
 
 enum { FAR = 1 << 28, CLOSED = 1 << 30 }; /* beyond any level; the level of nodes that are not in the core */
@@ -14,12 +15,13 @@ struct search {
     struct maxflow *graph;
     int32_t *next_active;    /* [n_nodes] -1: the last one */
     int32_t first, last;     /* active nodes; label[] marks them */
-    int32_t n_source_active; /* of them in source trees, or more */
+    int32_t n_source_active; /* upper bound of those in source trees */
     int32_t orphans, newest; /* first and last orphan */
-    int32_t now;             /* this augmentation; node[i].current is that in which `level` was exact */
+    int32_t now;             /* the current augmentation; node[i].current is the one in which `level` was exact */
 };
 
-/* Returns how much more an arc of a node carries to its head, as trees of that side use it, or from there. */
+/* Return the residual capacity of an arc as trees of that side use it: toward_child if the arc's head is a child of its
+ * tail, toward_parent if the head is the parent. */
 INLINE int32_t toward_child(const struct maxflow *graph, int32_t slot, int side)
 {
     return side ? graph->arc[slot].sum - graph->arc[slot].residual : graph->arc[slot].residual;
@@ -30,13 +32,13 @@ INLINE int32_t toward_parent(const struct maxflow *graph, int32_t slot, int side
     return toward_child(graph, slot, !side);
 }
 
-/* Below 0 in trees of the other side. */
+/* Returns a node's level as seen from one side: below 0 in trees of the other side. */
 INLINE int32_t level_of(const struct maxflow *graph, int32_t i, int side)
 {
     return side ? -graph->node[i].level : graph->node[i].level;
 }
 
-/* Hangs node i into a tree, by its arc `parent` to `up`. */
+/* Adds node i to a tree, as a child of `up` by i's arc `parent`. */
 INLINE void hang(struct maxflow *graph, int32_t i, int32_t level, int32_t parent, int32_t up, int side)
 {
     graph->node[i].level = side ? -level : level;
@@ -63,8 +65,8 @@ static void activate(struct search *self, int32_t i, int side)
     self->last = i;
 }
 
-/* The next active node that is in a tree, or -1. Once no node of a source tree is active these trees hold all that
- * excess reaches: all labels are known, however far the sink trees have grown. */
+/* Returns the next active node that is in a tree, or -1 when no node of a source tree is active. The source trees then
+ * hold all nodes that excess reaches, so all labels are known, however far the sink trees have grown. */
 static int32_t take_active(struct search *self)
 {
     while (self->n_source_active > 0) {
@@ -100,15 +102,15 @@ static void orphan_last(struct search *self, int32_t i)
     self->newest = i;
 }
 
-/* Node j hangs below i now, by its arc k. */
+/* Makes j a child of i, by j's arc k. */
 INLINE void take(struct maxflow *graph, int32_t j, int32_t i, int32_t k, int side)
 {
     hang(graph, j, level_of(graph, i, side) + 1, k, i, side);
     graph->node[j].current = graph->node[i].current;
 }
 
-/* Puts the nodes from i to its root into path[]; *amount is at most the least residual capacity on the way and what the
- * root has. Returns how many they are. */
+/* Stores the nodes from i to its root in path[] and lowers *amount to the least residual capacity on the way and to the
+ * root's excess or deficit. Returns the number of nodes. */
 INLINE int32_t path_to_root(const struct maxflow *graph, int32_t *path, int64_t *amount, int32_t i, int side)
 {
     int64_t least = *amount;
@@ -125,7 +127,7 @@ INLINE int32_t path_to_root(const struct maxflow *graph, int32_t *path, int64_t 
     return n;
 }
 
-/* Pushes along a slot of a source tree, against one of a sink tree. */
+/* Pushes `amount` along an arc, which is below 0 if flow is to go against it. */
 INLINE void push_slot(struct maxflow *graph, int32_t slot, int64_t amount)
 {
     struct maxflow_arc *arc = &graph->arc[slot];
@@ -133,7 +135,7 @@ INLINE void push_slot(struct maxflow *graph, int32_t slot, int64_t amount)
     graph->arc[arc->reverse].residual += (int32_t)amount;
 }
 
-/* Along a path of n nodes; the root is the last one. */
+/* Pushes along a path of n nodes, the last of which is the root. Nodes that this cuts off become orphans. */
 INLINE void push_path(struct search *self, const int32_t *path, int32_t n, int64_t amount, int side)
 {
     struct maxflow *graph = self->graph;
@@ -149,7 +151,8 @@ INLINE void push_path(struct search *self, const int32_t *path, int32_t n, int64
         orphan_first(self, root);
 }
 
-/* The length of j's path to its root, FAR if it ends at an orphan; what is on it remembers. */
+/* Returns the level of j by the length of its path to the root, or FAR if the path ends at an orphan, and caches the
+ * levels on the path. */
 INLINE int32_t root_distance(struct search *self, int32_t j, int side)
 {
     struct maxflow *graph = self->graph;
@@ -176,9 +179,9 @@ INLINE int32_t root_distance(struct search *self, int32_t j, int side)
     return distance;
 }
 
-/* Relations of orphan i to its neighbours on arcs k .. k + 31, or to `last`, one bit each. They are computed without
- * branches, which could not be predicted: open (of its side, with an arc to it), parents (open and not an orphan),
- * children. */
+/* Relations of an orphan to the heads of its arcs k .. k + 31 (below `last`), one bit each: open (of its side, with an
+ * arc to it that has capacity), parents (open and not an orphan), children. They are computed without branches, which
+ * could not be predicted. */
 struct kin {
     uint32_t open, parents, children;
 };
@@ -227,7 +230,7 @@ INLINE void adopt(struct search *self, int32_t i, int side)
         kin = last - first > 32 ? kin_of(graph, from, last, side) : kin;
         for (uint32_t left = kin.open; left; left &= left - 1)
             activate(self, graph->arc[from + __builtin_ctz(left)].head,
-                     side); /* an orphan, too: it may find a parent */
+                     side); /* also if it is an orphan, which may find a parent */
         for (uint32_t left = kin.children; left; left &= left - 1)
             orphan_last(self, graph->arc[from + __builtin_ctz(left)].head);
     }
@@ -255,7 +258,7 @@ static void augment(struct search *self, int32_t s, int32_t k)
     }
 }
 
-/* Looks at the arcs of i from `k` on. Returns the first to a tree of the other side, or -1. */
+/* Grows the tree at node i by its arcs from `k` on. Returns the first arc to a tree of the other side, or -1. */
 INLINE int32_t scan(struct search *self, int32_t i, int32_t k, int side)
 {
     struct maxflow *graph = self->graph;
@@ -270,7 +273,7 @@ INLINE int32_t scan(struct search *self, int32_t i, int32_t k, int side)
         } else if (level < 0 && level > -FAR) {
             return k;
         } else if (level > here + 1 && level < FAR &&
-                   graph->node[j].current <= graph->node[i].current) { /* a shorter way */
+                   graph->node[j].current <= graph->node[i].current) { /* a shorter path */
             take(graph, j, i, graph->arc[k].reverse, side);
         }
     }
@@ -323,7 +326,8 @@ void maxflow_search(struct maxflow *graph)
     struct search self = {.graph = graph, .next_active = graph->count, .first = -1, .last = -1, .orphans = -1};
     push_to_neighbours(graph);
     start(&self);
-    /* Who is cut off while i's arcs are looked at makes i active again: those before k need no second look. */
+    /* A node that is cut off while i's arcs are scanned makes i active again, so the arcs before k need no second
+     * scan. */
     for (int32_t i = take_active(&self); i >= 0; i = take_active(&self)) {
         int side = graph->node[i].level < 0;
         for (int32_t k = graph->first[i]; k >= 0 && graph->node[i].level;) {

@@ -9,12 +9,13 @@
 
 #define MAX_USED 64 /* factors that a step walks through at a time */
 
-/* How far each factor of a step moves when a label of the scope, or the node's own, goes up by one. */
+/* Strides of the factors of a step: by how many cells each moves when a label of the scope, or the node's label,
+ * increases by one. */
 struct walk {
     int32_t n;
     size_t first[MAX_USED];
-    size_t stride[MAX_USED][BUCKET_MAX_SCOPE]; /* [factor][place in the scope] */
-    size_t own[MAX_USED];
+    size_t stride[MAX_USED][BUCKET_MAX_SCOPE]; /* [factor][index in the scope] */
+    size_t node_stride[MAX_USED];
 };
 
 static size_t stride_of(const struct bucket_factor *factor, int32_t node, size_t k)
@@ -33,13 +34,13 @@ static void walk_begin(struct walk *walk, const struct bucket *self, const struc
     for (int32_t u = 0; u < walk->n; u++) {
         const struct bucket_factor *factor = &self->factors[self->used[step->first_used + from + u]];
         walk->first[u] = factor->first;
-        walk->own[u] = stride_of(factor, step->node, k);
+        walk->node_stride[u] = stride_of(factor, step->node, k);
         for (int32_t s = 0; s < step->n_scope; s++)
             walk->stride[u][s] = stride_of(factor, step->scope[s], k);
     }
 }
 
-/* Goes to the next cell of the scope, the last node's label first, which moves each factor's place. */
+/* Moves to the next cell of the scope, whose last label varies fastest, and moves at[] of each factor accordingly. */
 static void walk_on(const struct walk *walk, size_t *at, int32_t *label, int32_t n_scope, int32_t k)
 {
     for (int32_t s = n_scope; s-- > 0;) {
@@ -67,26 +68,26 @@ static void join_factors(double *restrict score, const struct bucket *self, cons
         for (size_t cell = 0; cell < step->n_cells; cell++) {
             for (int32_t u = 0; u < walk.n; u++)
                 for (size_t a = 0; a < k; a++)
-                    score[cell * k + a] += self->table[at[u] + a * walk.own[u]];
+                    score[cell * k + a] += self->table[at[u] + a * walk.node_stride[u]];
             walk_on(&walk, at, label, step->n_scope, (int32_t)k);
         }
     }
 }
 
-/* The factor left = T log sum_a exp(score / T), or the maximum; the scores become the node's distribution given its
- * scope, which is the derivative. */
+/* Sets the step's result to T log sum_a exp(score / T), or the maximum. The scores become the derivative of that, the
+ * node's distribution given its scope. */
 static void sum_out(struct bucket *self, const struct bucket_step *step, double temperature)
 {
     size_t k = (size_t)self->n_labels, n = step->n_cells * k;
-    double *score = &self->chance[step->first_chance], *left = &self->table[self->factors[step->result].first];
+    double *score = &self->chance[step->first_chance], *result = &self->table[self->factors[step->result].first];
     for (size_t cell = 0; cell < step->n_cells; cell++) {
         double *row = &score[cell * k];
         size_t best = 0;
         for (size_t a = 1; a < k; a++)
             best = row[a] > row[best] ? a : best;
-        left[cell] = row[best];
+        result[cell] = row[best];
         for (size_t a = 0; a < k; a++)
-            row[a] = temperature > 0 ? (row[a] - left[cell]) / temperature : a == best;
+            row[a] = temperature > 0 ? (row[a] - result[cell]) / temperature : a == best;
     }
     if (temperature == 0)
         return;
@@ -95,14 +96,14 @@ static void sum_out(struct bucket *self, const struct bucket_step *step, double 
         double *row = &score[cell * k], sum = 0;
         for (size_t a = 0; a < k; a++)
             sum += row[a];
-        left[cell] += temperature * portable_log(sum);
+        result[cell] += temperature * portable_log(sum);
         double scale = 1 / sum;
         for (size_t a = 0; a < k; a++)
             row[a] *= scale;
     }
 }
 
-/* share of each factor += that of the factor left, times the node's distribution. */
+/* Adds the share of the step's result, times the node's distribution, to the shares of the step's factors. */
 static void spread(struct bucket *self, const struct bucket_step *step)
 {
     size_t k = (size_t)self->n_labels, at[MAX_USED];
@@ -115,7 +116,7 @@ static void spread(struct bucket *self, const struct bucket_step *step)
         for (size_t cell = 0; cell < step->n_cells; cell++) {
             for (int32_t u = 0; above[cell] != 0 && u < walk.n; u++)
                 for (size_t a = 0; a < k; a++)
-                    self->share[at[u] + a * walk.own[u]] += above[cell] * chance[cell * k + a];
+                    self->share[at[u] + a * walk.node_stride[u]] += above[cell] * chance[cell * k + a];
             walk_on(&walk, at, label, step->n_scope, (int32_t)k);
         }
     }
@@ -128,7 +129,8 @@ static double pair_score(const struct clv_field *field, int32_t e, size_t a, siz
     return clv_field_table(field, e)[a * (size_t)field->n_labels + b];
 }
 
-/* The field's scores into the first factors; what given labels score is moved to their neighbours, or returned. */
+/* Copies the field's scores to the first factors. Scores of fixed labels with free neighbours are added to these; the
+ * sum of the other scores of fixed labels is returned. */
 static double take_scores(struct bucket *self, const struct clv_field *field, const int32_t *label)
 {
     size_t k = (size_t)self->n_labels;

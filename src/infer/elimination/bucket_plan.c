@@ -28,7 +28,7 @@ static void join(struct bucket *self, int32_t a, int32_t b)
     row_of(self, b)[a / WORD_BITS] |= UINT64_C(1) << (a % WORD_BITS);
 }
 
-/* Lists the neighbours that are left, at most `most` of them; returns the number of all. */
+/* Lists at most `most` of the neighbours that are not eliminated yet. Returns the number of all of them. */
 static int32_t list_neighbours(int32_t *list, int32_t most, const struct bucket *self, int32_t node)
 {
     const uint64_t *row = row_of(self, node);
@@ -57,7 +57,8 @@ static int32_t fill_of(const struct bucket *self, int32_t node)
     return fill;
 }
 
-/* Counts a node's pairs again only where `take` may have changed them. */
+/* Returns the node of a kind with the least fill, or -1. Counts a node's pairs again only if `take` may have changed
+ * them. */
 static int32_t choose(struct bucket *self, uint8_t kind)
 {
     int32_t best = -1, least = INT32_MAX;
@@ -74,7 +75,7 @@ static int32_t choose(struct bucket *self, uint8_t kind)
     return best;
 }
 
-/* Forgets the counts that a node's elimination changes: those of nodes that it joins, and of their neighbours. */
+/* Invalidates the counts that joining a node to others changes: that of the node and those of its neighbours. */
 static void forget_fill(struct bucket *self, int32_t joined)
 {
     const uint64_t *row = row_of(self, joined);
@@ -92,7 +93,7 @@ static struct bucket_factor *add_factor(struct bucket *self, size_t n_cells)
     return factor;
 }
 
-/* Eliminates the node; returns 0 if that would cost too much. */
+/* Plans the elimination of a node. Returns 0 if that would need too many cells. */
 static int take(struct bucket *self, int32_t node, uint8_t *is_used)
 {
     size_t k = (size_t)self->n_labels, n_cells = 1;
@@ -134,7 +135,7 @@ static int take(struct bucket *self, int32_t node, uint8_t *is_used)
     return 1;
 }
 
-/* Factors 0 .. n_nodes - 1 belong to the nodes, the next ones to the edges. Factors of given labels have no nodes and
+/* Factors 0 .. n_nodes - 1 belong to the nodes, the next ones to the edges. Factors of fixed labels have no nodes and
  * are never used. */
 static void begin(struct bucket *self)
 {
@@ -207,7 +208,7 @@ static int reserve(struct bucket *self, size_t n, size_t m)
            array_reserve((void **)&self->neighbours, &self->word_capacity, n * n_words(self), sizeof *self->neighbours);
 }
 
-/* Plans the elimination of a field's graph; after a failure self->n_nodes must say that there is no plan. */
+/* Plans the elimination of a field's graph; after a failure the caller marks the plan as missing by n_nodes = -1. */
 static enum clv_status plan_for(struct bucket *self, const struct clv_field *field, int32_t n_edges,
                                 const struct clv_forest_options *options, size_t cells_max, struct clv_error *err)
 {

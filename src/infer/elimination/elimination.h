@@ -9,15 +9,15 @@
 
 #include "cleave/infer.h"
 
-/* Bucket elimination (Dechter 1999) on narrow graphs. It does what clv_forest_run does, but a node may leave a table
- * over several others; time and memory are the number of cells. bucket_plan.c finds the order, bucket.c runs it
- * forwards and backwards. */
+/* Bucket elimination (Dechter 1999) on narrow graphs. It computes what clv_forest_run does, but the elimination of a
+ * node may give a table over several others. Time and memory are proportional to the number of cells. bucket_plan.c
+ * finds the order, bucket.c runs it forwards and backwards. */
 
 /* Limits of the number of nodes that one step joins, its own included, and of nodes of the graph. */
 #define BUCKET_MAX_SCOPE 24
 #define BUCKET_MAX_NODES 4096
 
-/* A table over some nodes, the last of which runs fastest: the scores of a node or of an edge, or the result of a
+/* A table over some nodes, whose last label varies fastest: the scores of a node or of an edge, or the result of a
  * step. */
 struct bucket_factor {
     int32_t n_nodes;
@@ -40,12 +40,12 @@ struct bucket {
     /* The field of the plan; n_nodes < 0: none. */
     int32_t n_nodes, n_edges, n_labels;
     int32_t (*edges)[2];
-    uint8_t *kind; /* [n_nodes] 0: given a label, 1: first, 2: later */
+    uint8_t *kind; /* [n_nodes] 0: fixed label, 1: eliminated first, 2: later */
     size_t cells_max;
     bool fits;
     /* The plan. */
     uint64_t *neighbours;          /* [n_nodes][words] bits */
-    uint8_t *is_left;              /* [n_nodes] */
+    uint8_t *is_left;              /* [n_nodes] not eliminated yet */
     int32_t *fill;                 /* [n_nodes] pairs of neighbours that the node would join; -1: not known */
     struct bucket_factor *factors; /* of nodes, of edges, and results of steps */
     int32_t *used;                 /* factors that steps join */
@@ -53,20 +53,20 @@ struct bucket {
     int32_t n_factors, n_used, n_steps;
     size_t n_cells, n_chances;
     size_t node_capacity, edge_capacity, word_capacity, factor_capacity, cell_capacity, chance_capacity;
-    /* Numbers of a run. */
+    /* Values of a run. */
     double *table, *share; /* [n_cells] */
-    double *chance;        /* [n_chances] of a step's node given its scope; the node runs fastest */
+    double *chance;        /* [n_chances] P(a step's node | its scope); the node's label varies fastest */
 };
 
-void bucket_release(struct bucket *self); /* may be all zeros */
+void bucket_release(struct bucket *self); /* zeros are allowed */
 
-/* *fits = 1 if a plan was found whose steps have at most cells_max cells in all. Labels, visible nodes and temperatures
- * as for clv_forest_run, which must accept the options. Plans are kept: a graph that comes again costs a comparison. */
+/* Sets *fits to whether a plan was found whose steps have at most cells_max cells in all. clv_forest_run must accept
+ * the options. The plan is kept: for the same graph the next call only compares. */
 enum clv_status bucket_fits(struct bucket *self, bool *fits, const struct clv_field *field,
                             const struct clv_forest_options *options, size_t cells_max,
                             struct clv_error *err) CLV_CHECK;
 
-/* Outputs as of clv_forest_run; NULL: not wanted. */
+/* Outputs as of clv_forest_run, each of which may be NULL. */
 struct bucket_outputs {
     double *value, *marginals, *pair_marginals;
     int32_t *y;
@@ -103,7 +103,7 @@ struct clv_forest {
     double *oriented[2], *row;   /* [n_labels][n_labels] twice, [n_labels]: of the current step */
 };
 
-/* Finds the order: nodes with labels first, then hidden ones if the temperatures differ, then the rest.
+/* Finds the order: nodes with fixed labels first, then hidden ones if the temperatures differ, then the rest.
  * `is_first`[n_nodes] or NULL says which ones must come before the others. CLV_ERR_DATA, naming the edge, unless the
  * graph of the nodes without labels is a forest; CLV_ERR_USAGE, naming the node, if the elimination of one of the first
  * nodes would join more than two others. */
@@ -116,7 +116,8 @@ static inline int32_t forest_other(const struct clv_forest *forest, int32_t tabl
     return forest->ends[table][forest->ends[table][0] == node];
 }
 
-/* Returns what a node without links adds to the value, otherwise 0. */
+/* Eliminate the node of a step. forest_eliminate returns what a node without links adds to the value, otherwise 0;
+ * forest_eliminate_fixed returns what the fixed label adds. */
 double forest_eliminate(struct clv_forest *forest, const struct elimination *step, double temperature);
 double forest_eliminate_fixed(struct clv_forest *forest, const struct elimination *step, const int32_t *label);
 
@@ -134,7 +135,7 @@ void forest_return_fixed(struct clv_forest *forest, const struct elimination *st
  * T -> 0 gives max_h f(y, h), T -> 1 Shannon's entropy: s(y) = sum_h p(h | y) f(y, h). Both V and so s are sums over
  * hidden nodes when these touch visible ones only. */
 
-/* Buffers; all zeros at first, not for two threads at once. */
+/* Buffers. Zeros initialise them. For one thread at a time. */
 struct min_entropy {
     struct clv_forest *forest;
     struct clv_field reduced; /* over visible nodes; hidden ones are summed into tables */
@@ -153,26 +154,27 @@ struct min_entropy_terms {
     double temperature;        /* 0 <= T <= 1 */
 };
 
-/* y[n_nodes] maximises s over visible nodes; hidden ones get their most probable label given it. Exact if hidden nodes
- * have no hidden neighbour and at most two visible ones, and if the graph is a forest once these two are joined;
- * otherwise CLV_ERR_USAGE, naming a hidden node, or as clv_forest_run. O(n_nodes n_labels^3). */
+/* Sets y[n_nodes]: the visible labels maximise s, the hidden ones are the most probable ones given these. Exact if
+ * hidden nodes have no hidden neighbour and at most two visible ones, and if the graph is a forest once these two are
+ * joined; otherwise CLV_ERR_USAGE, naming a hidden node, or as clv_forest_run. O(n_nodes n_labels^3). */
 enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const struct min_entropy_terms *terms,
                                 struct clv_error *err) CLV_CHECK;
 
-/* *score = s(y) of y's visible nodes; slope[n_nodes][n_labels]: the derivative of s by the unary scores, 1 at y_i for
- * visible nodes; it may be negative at hidden ones and sums to 1. The derivative by the score of a pair of labels is
- * the product of those of its ends. After min_entropy_map with the same graph and is_visible. */
+/* Sets *score to s(y), which depends on y's visible labels, and slope[n_nodes][n_labels] to the derivative of s by the
+ * unary scores: 1 at y_i for visible nodes; for hidden ones it sums to 1 and may be negative. The derivative by the
+ * score of a pair of labels is the product of those of its ends. Call it after min_entropy_map with the same graph and
+ * is_visible. */
 void min_entropy_slope(double *score, double *slope, const struct min_entropy *self,
                        const struct min_entropy_terms *terms, const int32_t *y);
 
-/* *fits = 1 if clv_forest_run accepts the graph of the field. Fails with CLV_ERR_MEMORY only. */
+/* Sets *fits to whether clv_forest_run accepts the graph of the field. Fails with CLV_ERR_MEMORY only. */
 enum clv_status forest_fits(struct clv_forest *forest, bool *fits, const struct clv_field *field,
                             const struct clv_forest_options *options, struct clv_error *err) CLV_CHECK;
 
-/* Forests for the MAP oracle: the best labelling, clamped optima and max-marginals of fields of any form and any number
- * of labels. */
+/* Forests for the MAP oracle: MAP labellings, clamped optima and max-marginals of fields of any form and any number of
+ * labels. */
 
-/* Holds the forest solved last. All zeros at first. */
+/* The forest solved last. Zeros initialise it. */
 struct forest_map {
     int32_t n_nodes, n_labels;
     int32_t *order;        /* [n_nodes] breadth-first from the roots, tree by tree */
@@ -181,7 +183,7 @@ struct forest_map {
     int32_t *child;        /* [n_nodes + 1] the children of order[s] are order[child[s] .. child[s + 1] - 1] */
     int32_t *first, *slot; /* [n_nodes + 2] into slot: the edges at each node */
     uint8_t *is_on_path;   /* [n_nodes] between the clamped node and its root */
-    double *inward;        /* [n_nodes][n_labels] the best score of the node and all below it, given its label */
+    double *inward;        /* [n_nodes][n_labels] largest score of the node and all below it, given its label */
     double *message;       /* the same shape: inward with the link's score, given the parent's label */
     double *beyond;        /* the same shape: the rest of the tree, given the parent's label; if has_beyond */
     bool has_beyond;
@@ -190,23 +192,23 @@ struct forest_map {
 
 void forest_map_release(struct forest_map *self);
 
-/* y = argmax. At ties y has the lowest label at the node of highest number of each tree, and so on outwards from there;
- * on a chain that is Viterbi's choice. Returns 1; 0, with nothing done, if an edge closes a loop; -1 when out of
- * memory. The field has passed field_check. O(n_nodes n_labels^2). */
+/* Sets y to the MAP labelling. At ties the node of the highest index in each tree has the lowest label, and so on
+ * outwards from it; on a chain that is Viterbi's choice. Returns 1; 0, without setting y, if an edge closes a loop; -1
+ * when out of memory. The field has passed field_check. O(n_nodes n_labels^2). */
 int forest_map_solve(struct forest_map *self, int32_t *y, const struct clv_field *field);
 
 /* Sets y to the labelling of forest_map_solve once more. O(n_nodes n_labels). */
 void forest_map_label(const struct forest_map *self, int32_t *y, const struct clv_field *field);
 
-/* y = the best labelling of the field solved last in which `node` has `label`; ties as above, outwards from the node.
- * O(n_nodes n_labels), and once for a field O(n_nodes n_labels^2). */
+/* Sets y to the clamped optimum of the field solved last in which `node` has `label`; ties as above, outwards from the
+ * node. O(n_nodes n_labels), and once per field O(n_nodes n_labels^2). */
 void forest_map_clamp(struct forest_map *self, int32_t *y, const struct clv_field *field, int32_t node, int32_t label);
 
-/* max_marginals[n_nodes][n_labels] of that field: the scores of the clamped optima. O(n_nodes n_labels^2). */
+/* Sets max_marginals[n_nodes][n_labels] of that field to the scores of the clamped optima. O(n_nodes n_labels^2). */
 void forest_map_max_marginals(struct forest_map *self, double *max_marginals, const struct clv_field *field);
 
-/* counts[n_nodes][n_labels]: how many of the n_nodes n_labels clamped optima have that label there. Returns 0, or -1
- * when out of memory. O(n_nodes n_labels^2). */
+/* Sets counts[n_nodes][n_labels] to the number of the n_nodes n_labels clamped optima that have that label at the node.
+ * Returns 0, or -1 when out of memory. O(n_nodes n_labels^2). */
 int forest_map_witness_counts(struct forest_map *self, double *counts, const struct clv_field *field);
 
 #endif

@@ -1,6 +1,6 @@
 /* Exact inference in forests: nodes are eliminated from the leaves inwards, hidden ones before visible ones, and the
- * derivatives of the value come back in reverse. One routine for sums, maxima and what is between (Ping, Liu & Ihler
- * 2014, equations 5 and 8). */
+ * derivatives of the value are computed in reverse order. One routine serves sums, maxima and all temperatures between
+ * (Ping, Liu & Ihler 2014, equations 5 and 8). */
 #include "infer/elimination/elimination.h"
 
 #include <math.h>

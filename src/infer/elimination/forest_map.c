@@ -1,7 +1,7 @@
 /* MAP labellings of forests: max-product for any labels and tables. The root of each tree is its node with the highest
  * number. One sweep from the leaves computes the best score below every node; a second one from the roots, which only
  * clamps and max-marginals need, computes the best score of all that is not below it. Read forest_map_solve first, then
- * spread. */
+ * compute_beyond. */
 #include <string.h>
 
 #include "base/base.h"
@@ -50,7 +50,7 @@ static void list_edges(struct forest_map *self, const struct clv_field *field)
 
 /* Orders nodes breadth-first, so that the children of a node follow each other: those of order[s] are order[child[s] ..
  * child[s + 1] - 1]. Returns false if an edge closes a loop. */
-static bool hang(struct forest_map *self, const struct clv_field *field)
+static bool build_trees(struct forest_map *self, const struct clv_field *field)
 {
     int32_t n_listed = 0, n_roots = 0, n = field->n_nodes;
     for (int32_t i = 0; i < n; i++)
@@ -84,19 +84,19 @@ static double node_score(const struct clv_field *field, size_t node, size_t labe
     return k != 2 ? field->unary[node * k + label] : label ? field->unary[node] : 0;
 }
 
-/* The pairwise score of a child's label and its parent's. */
-static double link_score(const struct forest_map *self, const struct clv_field *field, int32_t child, size_t own,
+/* Returns the pairwise score of a child's label and its parent's. */
+static double link_score(const struct forest_map *self, const struct clv_field *field, int32_t child, size_t below,
                          size_t above)
 {
     int32_t e = self->link[child];
     if (field->form == CLV_PAIRWISE_POTTS)
-        return own == above ? 0 : -field->pairwise[e];
+        return below == above ? 0 : -field->pairwise[e];
     size_t k = (size_t)field->n_labels;
     bool is_row = field->edges[e][0] == child;
-    return clv_field_table(field, e)[is_row ? own * k + above : above * k + own];
+    return clv_field_table(field, e)[is_row ? below * k + above : above * k + below];
 }
 
-/* The best label of a child given its parent's, the lowest at ties. */
+/* Returns the best label of a child given its parent's, the lowest at ties. */
 static size_t best_below(const struct forest_map *self, const struct clv_field *field, int32_t child, size_t above)
 {
     size_t k = (size_t)self->n_labels, best = 0;
@@ -110,14 +110,15 @@ static size_t best_below(const struct forest_map *self, const struct clv_field *
     return best;
 }
 
+/* Returns the best label of a child's parent given the child's, the lowest at ties, and its score. */
 static size_t best_above(double *highest, const struct forest_map *self, const struct clv_field *field, int32_t child,
-                         size_t own)
+                         size_t below)
 {
     size_t k = (size_t)self->n_labels, best = 0;
     const double *score = &self->beyond[(size_t)child * k];
-    *highest = score[0] + link_score(self, field, child, own, 0);
+    *highest = score[0] + link_score(self, field, child, below, 0);
     for (size_t a = 1; a < k; a++) {
-        double value = score[a] + link_score(self, field, child, own, a);
+        double value = score[a] + link_score(self, field, child, below, a);
         best = value > *highest ? a : best;
         *highest = value > *highest ? value : *highest;
     }
@@ -126,9 +127,9 @@ static size_t best_above(double *highest, const struct forest_map *self, const s
 
 static size_t best_of_root(const struct forest_map *self, int32_t root)
 {
-    static const double nothing = 0;
+    static const double zero = 0;
     size_t k = (size_t)self->n_labels;
-    return chain_best_label(&self->inward[(size_t)root * k], &nothing, 0, k);
+    return chain_best_label(&self->inward[(size_t)root * k], &zero, 0, k);
 }
 
 /* Labels all nodes from the roots down. Nodes on the path of a clamp keep the labels that they have. */
@@ -152,7 +153,7 @@ int forest_map_solve(struct forest_map *self, int32_t *y, const struct clv_field
     self->n_nodes = field->n_nodes;
     self->n_labels = field->n_labels;
     list_edges(self, field);
-    if (!hang(self, field))
+    if (!build_trees(self, field))
         return 0;
     for (size_t i = 0; i < n; i++)
         for (size_t a = 0; a < k; a++)
@@ -172,8 +173,9 @@ int forest_map_solve(struct forest_map *self, int32_t *y, const struct clv_field
 }
 
 /* Computes beyond[c]: for each label of c's parent the best score of all nodes of the tree except c and those below it.
- * It adds up what is beyond the parent and the messages of c's siblings, those before it and those behind it. */
-static void spread(struct forest_map *self, const struct clv_field *field)
+ * It is the sum of what is beyond the parent, the parent's own score, and the messages of c's siblings, those before it
+ * and those after it. */
+static void compute_beyond(struct forest_map *self, const struct clv_field *field)
 {
     size_t k = (size_t)self->n_labels;
     if (self->has_beyond)
@@ -203,7 +205,7 @@ static void spread(struct forest_map *self, const struct clv_field *field)
 
 void forest_map_clamp(struct forest_map *self, int32_t *y, const struct clv_field *field, int32_t node, int32_t label)
 {
-    spread(self, field);
+    compute_beyond(self, field);
     y[node] = label;
     self->is_on_path[node] = 1;
     for (int32_t i = node; self->parent[i] >= 0; i = self->parent[i]) {
@@ -220,7 +222,7 @@ void forest_map_max_marginals(struct forest_map *self, double *max_marginals, co
 {
     size_t k = (size_t)self->n_labels;
     double total = 0, best = 0;
-    spread(self, field);
+    compute_beyond(self, field);
     for (int32_t s = 0; s < self->n_nodes; s++) {
         int32_t i = self->order[s];
         if (self->parent[i] < 0)
@@ -245,11 +247,11 @@ int forest_map_witness_counts(struct forest_map *self, double *counts, const str
 {
     size_t n = (size_t)self->n_nodes, k = (size_t)self->n_labels;
     OWNED_ARRAY double *arrived =
-        array_zalloc(n * k, sizeof *arrived); /* at the parent's labels, from below the node */
+        array_zalloc(n * k, sizeof *arrived); /* traces that reach the parent's labels from below the node */
     OWNED_ARRAY int32_t *y = array_alloc(n, sizeof *y);
     if (!arrived || !y)
         return -1;
-    spread(self, field);
+    compute_beyond(self, field);
     forest_map_label(self, y, field);
     for (size_t c = 0; c < n * k; c++)
         counts[c] = 1;
@@ -268,7 +270,7 @@ int forest_map_witness_counts(struct forest_map *self, double *counts, const str
             counts[(size_t)i * k + best_below(self, field, i, b)] +=
                 counts[(size_t)above * k + b] - arrived[(size_t)i * k + b];
     }
-    for (size_t i = 0; i < n; i++) { /* clamps in other trees leave the best labels of this one */
+    for (size_t i = 0; i < n; i++) { /* clamps in other trees keep the MAP labels of this one */
         double all = 0;
         for (size_t a = 0; a < k; a++)
             all += counts[i * k + a];

@@ -3,7 +3,7 @@
 #include "base/base.h"
 #include "infer/elimination/elimination.h"
 
-/* Union-find over the edges, in queue[]; those of nodes with labels join nothing. */
+/* Refuses loops, by union-find over the edges in queue[]. Edges of nodes with fixed labels do not count. */
 static enum clv_status check_forest(struct clv_forest *forest, const int32_t *label, struct clv_error *err)
 {
     int32_t *parent = forest->queue;
@@ -44,7 +44,7 @@ static struct elimination *new_step(struct clv_forest *forest, int32_t node)
     return step;
 }
 
-/* Takes the node out, whose links left are one at most; returns the neighbour, or -1. */
+/* Eliminates a node that has at most one remaining link. Returns the neighbour, or -1. */
 static int32_t take_leaf(struct clv_forest *forest, int32_t node)
 {
     struct elimination *step = new_step(forest, node);
@@ -59,15 +59,15 @@ static int32_t take_leaf(struct clv_forest *forest, int32_t node)
     return -1;
 }
 
-static void replace_slot(struct clv_forest *forest, int32_t node, int32_t old, int32_t fresh)
+static void replace_slot(struct clv_forest *forest, int32_t node, int32_t old, int32_t table)
 {
     int32_t s = forest->first[node];
     while (forest->slot[s] != old)
         s++;
-    forest->slot[s] = fresh;
+    forest->slot[s] = table;
 }
 
-/* Takes the node between two neighbours out: a new table joins them. */
+/* Eliminates a node between two neighbours, which a new table joins. */
 static void take_between(struct clv_forest *forest, int32_t node)
 {
     struct elimination *step = new_step(forest, node);
@@ -84,19 +84,18 @@ static void take_between(struct clv_forest *forest, int32_t node)
     }
 }
 
-/* Eliminates from the leaves inwards, among the nodes that are_in (NULL: all). */
-static void take_leaves(struct clv_forest *forest, const uint8_t *are_in)
+/* Eliminates from the leaves inwards, among the nodes of is_included (NULL: all). */
+static void take_leaves(struct clv_forest *forest, const uint8_t *is_included)
 {
     int32_t n_queued = 0;
     for (int32_t i = 0; i < forest->n_nodes; i++)
-        if ((!are_in || are_in[i]) && (forest->degree[i] == 0 || forest->degree[i] == 1))
+        if ((!is_included || is_included[i]) && (forest->degree[i] == 0 || forest->degree[i] == 1))
             forest->queue[n_queued++] = i;
     for (int32_t n_done = 0; n_done < n_queued; n_done++) {
         int32_t node = forest->queue[n_done];
         int32_t other = take_leaf(forest, node);
-        /* A neighbour that has become a leaf now; one that came to have no link was a leaf, and in the queue,
-         * before. */
-        if (other >= 0 && forest->degree[other] == 1 && (!are_in || are_in[other]))
+        /* The neighbour has become a leaf. If it has no link left, it was a leaf before and is in the queue. */
+        if (other >= 0 && forest->degree[other] == 1 && (!is_included || is_included[other]))
             forest->queue[n_queued++] = other;
     }
 }

@@ -13,7 +13,7 @@ static double *table_of(const struct clv_forest *forest, double *tables, int32_t
     return &tables[(size_t)table * k * k];
 }
 
-/* The table with the node's labels as rows. */
+/* Returns the table with the node's labels as rows. `oriented` is workspace. */
 static const double *orient(const struct clv_forest *forest, double *oriented, int32_t table, int32_t node)
 {
     const double *values = table_of(forest, forest->table, table);
@@ -76,7 +76,8 @@ double forest_eliminate(struct clv_forest *forest, const struct elimination *ste
     return 0;
 }
 
-/* Returns whether the other end of a link comes later; nodes with labels come first, in their own order. */
+/* Returns whether the other end of a link is eliminated later. Nodes with fixed labels are first, in the order of their
+ * indices. */
 static bool is_later(const int32_t *label, int32_t node, int32_t other)
 {
     return label[other] == CLV_UNKNOWN || other > node;
@@ -95,7 +96,7 @@ double forest_eliminate_fixed(struct clv_forest *forest, const struct eliminatio
     return forest->unary[(size_t)step->node * k + a];
 }
 
-/* weight[a] = share times the derivative of the soft maximum, which is `value`, of the scores. */
+/* Sets weight to `share` times the derivative of the soft maximum of the scores, which is `value`. */
 static void weigh(double *weight, const double *score, double value, double share, double temperature, size_t k)
 {
     if (temperature > 0) {

@@ -1,5 +1,5 @@
 /* Decoding by minimum Renyi entropy of the hidden nodes. Hidden nodes become scores and tables of their visible
- * neighbours, and what remains is maximised as a forest; the formulas are in elimination.h. Start at
+ * neighbours, and the field of the visible nodes is maximised as a forest; the formulas are in elimination.h. Start at
  * min_entropy_map. */
 #include "infer/elimination/elimination.h"
 
@@ -38,7 +38,8 @@ static int32_t other_end(const struct clv_field *field, int32_t edge, int32_t no
     return field->edges[edge][field->edges[edge][0] == node];
 }
 
-/* T log sum_s exp(v[s] / T), and p[s] proportional to exp(v[s] / T); at T = 0 the maximum, p its indicator. */
+/* Returns T log sum_s exp(v[s] / T) and sets p[s] proportional to exp(v[s] / T); at T = 0 the maximum and its
+ * indicator. */
 static double soften(double *p, const double *v, int32_t n, double temperature)
 {
     int32_t best = 0;
@@ -73,7 +74,7 @@ static double hidden_score(double *slope, const double *v, int32_t n, double tem
     return (at_temperature - temperature * at_one) / (1 - temperature);
 }
 
-/* v[n_labels] of a hidden node whose neighbours have the labels a[2]. */
+/* Sets v[n_labels] to the scores of a hidden node whose neighbours have the labels a[2]. */
 static void local_scores(double *v, const struct clv_field *field, int32_t node, const int32_t incident[2],
                          const int32_t a[2])
 {
@@ -91,8 +92,8 @@ static bool visible(const uint8_t *is_visible, int32_t node)
 }
 
 /* Numbers visible nodes and lists the edges of hidden ones. */
-static enum clv_status take_apart(struct min_entropy *self, const struct clv_field *field, const uint8_t *is_visible,
-                                  struct clv_error *err)
+static enum clv_status split_nodes(struct min_entropy *self, const struct clv_field *field, const uint8_t *is_visible,
+                                   struct clv_error *err)
 {
     int32_t n_visible = 0, n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
     for (int32_t i = 0; i < field->n_nodes; i++) {
@@ -135,7 +136,8 @@ static double *new_table(struct min_entropy *self, int32_t a, int32_t b)
     return memset(self->reduced.pairwise + (size_t)e * size, 0, size * sizeof(double));
 }
 
-/* table[label of the end with the lower number][the other's]. */
+/* Returns the entry of a table between visible nodes a and b. Its rows are the labels of the node with the lower
+ * number. */
 static double *entry(const struct min_entropy *self, double *table, int32_t a, int32_t b, int32_t label_a,
                      int32_t label_b)
 {
@@ -143,7 +145,8 @@ static double *entry(const struct min_entropy *self, double *table, int32_t a, i
     return &table[(forth ? label_a : label_b) * self->reduced.n_labels + (forth ? label_b : label_a)];
 }
 
-static void take_up(struct min_entropy *self, const struct clv_field *field, int32_t node, double temperature)
+/* Replaces a hidden node by unary scores of its only neighbour, or by a table between its two neighbours. */
+static void eliminate_hidden(struct min_entropy *self, const struct clv_field *field, int32_t node, double temperature)
 {
     const int32_t *incident = self->incident[node];
     int32_t k = field->n_labels, a[2];
@@ -211,7 +214,7 @@ static void reduce(struct min_entropy *self, const struct min_entropy_terms *ter
     keep_visible_edges(self, field, terms->is_visible);
     for (int32_t i = 0; i < field->n_nodes; i++)
         if (self->number[i] < 0)
-            take_up(self, field, i, terms->temperature);
+            eliminate_hidden(self, field, i, terms->temperature);
 }
 
 enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const struct min_entropy_terms *terms,
@@ -220,7 +223,7 @@ enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const stru
     static const struct clv_forest_options maximise = {0};
     const struct clv_field *field = terms->field;
     MUST(reserve(self, field, err));
-    MUST(take_apart(self, field, terms->is_visible, err));
+    MUST(split_nodes(self, field, terms->is_visible, err));
     reduce(self, terms);
     if (self->reduced.n_nodes)
         MUST(clv_forest_run(self->forest, NULL, NULL, NULL, self->y, &self->reduced, &maximise, err));

@@ -1,6 +1,6 @@
-/* Minimum cuts of pixel grids: from scores to labels. Pixels whose unary score outweighs their couplings are decided
- * at once (as in cut/persistency.c); the core that is left is solved by grid_levels.c and grid_ibfs.c. Grids that whole
- * numbers of 26 bits cannot hold go to grid_exact.c. */
+/* Minimum cuts of pixel grids: from scores to labels. Pixels whose unary score outweighs their couplings are decided at
+ * once (as in cut/persistency.c); the rest, the core, is solved by grid_levels.c and grid_ibfs.c. grid_exact.c solves
+ * grids whose scores do not fit whole numbers of 26 bits. Start at clv_grid_map. */
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -16,7 +16,8 @@
  * overflow. */
 #define VALUE_BITS 26
 
-/* Fewer bits than these lose what decides: of a quarter of all unaries, and of a few. */
+/* Rounding is fine enough if at most a quarter of the unaries have fewer than QUARTER_BITS bits, and at most one in 32
+ * fewer than FEWEST_BITS. */
 #define QUARTER_BITS 14
 #define FEWEST_BITS  10
 
@@ -36,7 +37,8 @@ static const float *row_of(const float *values, const struct clv_grid *grid, int
     return &values[(size_t)y * (size_t)grid->width];
 }
 
-/* The largest size of count values, infinite or NaN if one of them is: sizes compare as whole numbers do. */
+/* Returns the largest size of `count` values, infinite or NaN if one of them is. The bits of sizes compare like whole
+ * numbers. */
 static float largest_of(const float *values, int32_t count)
 {
     int32_t largest = 0;
@@ -53,10 +55,10 @@ static float largest_of(const float *values, int32_t count)
 
 static bool has_negative(const float *values, int32_t count)
 {
-    int32_t is_there = 0;
+    int32_t found = 0;
     for (int32_t x = 0; x < count; x++)
-        is_there |= values[x] < 0;
-    return is_there;
+        found |= values[x] < 0;
+    return found;
 }
 
 /* Counts sizes in four lists in turn, so that no count waits for the one before it. */
@@ -85,8 +87,7 @@ static int64_t count_below(const struct grid_sizes *sizes, int power)
     return n;
 }
 
-/* Returns whether a quarter of the unaries have few digits in units of 2^(power - VALUE_BITS), or some have hardly
- * any. */
+/* Returns whether rounding to units of 2^(power - VALUE_BITS) is too coarse, by QUARTER_BITS and FEWEST_BITS. */
 static bool loses_digits(const struct grid_sizes *sizes, int power)
 {
     int64_t n = count_below(sizes, 256);
@@ -94,8 +95,8 @@ static bool loses_digits(const struct grid_sizes *sizes, int power)
            32 * count_below(sizes, power - VALUE_BITS + FEWEST_BITS) > n;
 }
 
-/* Unaries that decide their pixels all the same are clipped for all that they are above others, but only where that
- * gives others digits that they need. */
+/* Unaries far above all others are clipped always; other unaries that decide their pixels only if the rest needs the
+ * digits that this gives. */
 struct grid_scale grid_scale_of(const struct grid_sizes *sizes)
 {
     double couplings = 8 * (double)sizes->coupling;
@@ -111,7 +112,7 @@ struct grid_scale grid_scale_of(const struct grid_sizes *sizes)
     return result;
 }
 
-/* Checks all values and looks at their sizes. */
+/* Checks all values and records their sizes. */
 static enum clv_status check(struct grid_sizes *sizes, const struct clv_grid *grid, struct clv_error *err)
 {
     if (grid->n_neighbours != 4 && grid->n_neighbours != 8)
@@ -164,8 +165,7 @@ static enum clv_status rows_init(struct rows *rows, int32_t width, struct clv_er
     return rows->memory ? CLV_OK : fail_memory(err);
 }
 
-/* Rounds to the nearest whole number, and to the even one of two that are equally near: the last digit of the sum is
- * a unit then. */
+/* Rounds to the nearest whole number, halves to even: the last digit of a double above 2^52 is a unit. */
 INLINE int32_t rounded(double value)
 {
     double sum = value + 0x1.8p52;
@@ -174,7 +174,7 @@ INLINE int32_t rounded(double value)
     return (int32_t)bits;
 }
 
-/* Row y of every plane, zero where it has no neighbours. fixed[height][width] says which pixels are away. */
+/* Rounds row y of every plane; 0 where a pixel has no such neighbour. fixed[height][width] has the GRID_AWAY pixels. */
 static void rows_next(struct rows *rows, const struct grid_cut *cut, const struct grid_rows *grid,
                       const float *const coupling[4], const uint8_t *fixed, int32_t y)
 {
@@ -201,7 +201,8 @@ static void rows_next(struct rows *rows, const struct grid_cut *cut, const struc
     }
 }
 
-/* The label that is right whatever the neighbours' are, if there is one; of two right ones 0. */
+/* Returns the label that is optimal whatever the labels of the neighbours, 0 if both are, GRID_UNDECIDED if neither
+ * is. */
 INLINE uint8_t decided(int32_t excess, const int32_t *arcs, int n_arcs)
 {
     int32_t sum = 0;
@@ -210,7 +211,7 @@ INLINE uint8_t decided(int32_t excess, const int32_t *arcs, int n_arcs)
     return (uint8_t)(GRID_UNDECIDED - (excess > sum) - 2 * (excess <= -sum));
 }
 
-/* A run of row y of the records. */
+/* Fills the records of a run of row y. */
 INLINE void fill_run(struct grid_cut *cut, struct grid_run run, const struct rows *rows, const float *unary,
                      const uint8_t *fixed, int32_t y, double scale, double limit, int n_arcs)
 {
@@ -233,8 +234,8 @@ INLINE void fill_run(struct grid_cut *cut, struct grid_run run, const struct row
     }
 }
 
-/* Takes the arcs of the decided pixels of a run out: undecided neighbours get what they carry, and may be decided by
- * it. Those before in the grid are next; those after it are found when their turn comes. */
+/* Removes the arcs of the decided pixels of a run. Their capacities are added to the scores of undecided neighbours,
+ * which may be decided by that. Earlier neighbours are handled at once, later ones when their turn comes. */
 INLINE void eliminate_run(struct grid_cut *cut, struct grid_run run, int32_t *stack, int32_t y, int n_arcs)
 {
     for (int32_t at = pixel_at(cut, run.first, y), end = at + run.end - run.first; at < end; at++) {
@@ -269,8 +270,7 @@ INLINE void eliminate_row(struct grid_cut *cut, int32_t *stack, int32_t y, int n
         eliminate_run(cut, cut->runs[r], stack, y, n_arcs);
 }
 
-/* Records by a power of two, see VALUE_BITS, rows from the top, then what is right whatever the flow: a core is left.
- * */
+/* Fills the records row by row from the top, and decides pixels one row behind. The undecided ones are the core. */
 INLINE void fill(struct grid_cut *cut, struct rows *rows, int32_t *stack, const uint8_t *fixed,
                  const struct grid_rows *grid, int n_arcs)
 {
@@ -287,7 +287,7 @@ INLINE void fill(struct grid_cut *cut, struct rows *rows, int32_t *stack, const 
     eliminate_row(cut, stack, grid->height - 1, n_arcs);
 }
 
-/* The minimal source set is what leftover excess reaches: the source trees. */
+/* Reads the labels. The minimal source set is the pixels that the remaining excess reaches: the source trees. */
 INLINE void read_labels(uint8_t *labels, const struct grid_cut *cut, int n_arcs)
 {
     for (int32_t y = 0; y < cut->height; y++)
@@ -315,7 +315,7 @@ static enum clv_status prepare(struct grid_cut *cut, const uint8_t *fixed, const
     return CLV_OK;
 }
 
-/* A maximum flow, begun by that of coarser grids. */
+/* Finds a maximum flow, starting from that of coarser grids. */
 static enum clv_status solve(struct grid_cut *cut, struct clv_error *err)
 {
     OWNED(grid_cut_release) struct grid_cut coarse = {0};
@@ -354,7 +354,7 @@ enum clv_status clv_grid_map(uint8_t *labels, const struct clv_grid *grid, struc
     struct clv_grid arrays = *grid;
     MUST(check(&sizes, grid, err));
     size_t n = (size_t)grid->width * (size_t)grid->height;
-    OWNED_ARRAY uint8_t *result = array_alloc(n, 1); /* the caller's labels stay until all is well */
+    OWNED_ARRAY uint8_t *result = array_alloc(n, 1); /* the caller's labels are unchanged on failure */
     NEED(result);
     memset(result, GRID_UNDECIDED, n);
     const struct grid_rows rows = {.width = grid->width,

@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-/* All but the runs, which are found next, and the records. */
+/* Initialises all members except the runs, which the caller finds next, and the records. */
 static enum clv_status init(struct grid_cut *cut, int32_t width, int32_t height, int32_t n_arcs, size_t n_runs,
                             struct clv_error *err)
 {
@@ -23,7 +23,7 @@ static enum clv_status init(struct grid_cut *cut, int32_t width, int32_t height,
     return CLV_OK;
 }
 
-/* Zeroes the records of row y from before to behind each run of another row. */
+/* Zeroes the records of row y along each run of row of_row, and one pixel before and after it. */
 static void clear(const struct grid_cut *cut, int32_t y, int32_t of_row)
 {
     size_t size = ((size_t)cut->n_arcs + GRID_STATE_WORDS) * sizeof *cut->records;
@@ -33,15 +33,15 @@ static void clear(const struct grid_cut *cut, int32_t y, int32_t of_row)
     }
 }
 
-static bool are_alike(const struct grid_cut *cut, int32_t y, int32_t other)
+static bool have_equal_runs(const struct grid_cut *cut, int32_t y, int32_t other)
 {
     int32_t first = cut->row_runs[y], n = cut->row_runs[y + 1] - first, of_other = cut->row_runs[other];
     return n == cut->row_runs[other + 1] - of_other &&
            memcmp(cut->runs + first, cut->runs + of_other, (size_t)n * sizeof *cut->runs) == 0;
 }
 
-/* Allocates the records. Where pixels are away, only those of runs and of pixels beside them are zeroed, for no others
- * are looked at. */
+/* Allocates the records. If the grid has GRID_AWAY pixels, only the records of runs and of pixels beside them are
+ * zeroed; no others are read. */
 static enum clv_status allocate(struct grid_cut *cut, struct clv_error *err)
 {
     size_t size = ((size_t)cut->n_arcs + GRID_STATE_WORDS) * sizeof *cut->records;
@@ -50,15 +50,15 @@ static enum clv_status allocate(struct grid_cut *cut, struct clv_error *err)
     NEED(cut->records);
     for (int32_t y = 0; y < cut->height && cut->has_away; y++) {
         clear(cut, y, y);
-        if (y == 0 || !are_alike(cut, y, y - 1))
+        if (y == 0 || !have_equal_runs(cut, y, y - 1))
             clear(cut, y - 1, y);
-        if (y + 1 == cut->height || !are_alike(cut, y, y + 1))
+        if (y + 1 == cut->height || !have_equal_runs(cut, y, y + 1))
             clear(cut, y + 1, y);
     }
     return CLV_OK;
 }
 
-/* Finds the first run of a row's labels from `at` on; it is empty behind the last one. */
+/* Finds the first run of a row's labels from `at` on; after the last one it is empty. */
 static struct grid_run run_from(const uint8_t *labels, size_t at, size_t width)
 {
     while (at < width && labels[at] == GRID_AWAY)
@@ -96,7 +96,7 @@ enum clv_status grid_cut_init(struct grid_cut *cut, int32_t width, int32_t heigh
     return allocate(cut, err);
 }
 
-/* Adds a run of the coarse grid, which may touch the last one of its row, runs[from] .. runs[*n - 1]. */
+/* Adds the coarse run of a fine one to its row, runs[from] .. runs[*n - 1]. Joins it to the last one if they touch. */
 static void add_run(struct grid_cut *cut, int32_t from, int32_t *n, const struct grid_run *fine)
 {
     struct grid_run run = {fine->first / 2, (fine->end + 1) / 2}, *last = &cut->runs[*n - 1];

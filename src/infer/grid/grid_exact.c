@@ -1,5 +1,5 @@
-/* Solves grids whose couplings are so hard that whole numbers of 26 bits would lose the scores that decide: pixels
- * that are not fixed, with their couplings, go to infer/cut/exact_cut.c. */
+/* Solves grids whose couplings are so hard that whole numbers of 26 bits would lose decisive digits:
+ * infer/cut/exact_cut.c gets the pixels that are not fixed and their couplings. */
 #include "base/base.h"
 #include "infer/cut/exact_cut.h"
 #include "infer/grid/grid.h"
@@ -11,13 +11,13 @@ static size_t at(const struct grid_rows *grid, int32_t x, int32_t y)
     return (size_t)y * (size_t)grid->width + (size_t)x;
 }
 
-/* Pixel (x, y)'s neighbour k, if there is one. */
+/* Returns whether pixel (x, y) has a neighbour k. */
 static bool has_neighbour(const struct grid_rows *grid, int32_t x, int32_t y, int k)
 {
     return x + dx[k] >= 0 && x + dx[k] < grid->width && y + dy[k] < grid->height;
 }
 
-/* Numbers the pixels that are not fixed, -1: it is. Makes space for what they have. */
+/* Numbers the pixels that are not fixed; node[] of the others is -1. Reserves memory for their terms and edges. */
 static enum clv_status number_pixels(struct exact_cut *cut, int32_t *node, const uint8_t *labels,
                                      const struct grid_rows *grid, struct clv_error *err)
 {
@@ -39,7 +39,8 @@ static enum clv_status number_pixels(struct exact_cut *cut, int32_t *node, const
     return CLV_OK;
 }
 
-/* A neighbour with a fixed label pulls towards it, one that is away does not. */
+/* Adds a coupling. With a fixed neighbour it becomes a unary term towards that label; GRID_AWAY neighbours do not
+ * count. */
 static void add_pair(struct exact_cut *cut, const int32_t *node, const uint8_t *labels, size_t p, size_t q,
                      double coupling)
 {

@@ -1,9 +1,10 @@
 /* Maximum flow by incremental breadth-first search (Goldberg, Hed, Kaplan, Tarjan & Werneck, ESA 2011): trees grow
- * level by level from the pixels that have excess and from those that have a deficit; where they meet, flow is pushed
- * along the path from root to root; pixels that a full arc or an empty root cuts off, the orphans, look for another
- * parent, lowest level first.
+ * level by level from the pixels that have excess and from those that have a deficit. Where two trees meet, flow is
+ * pushed along the path from root to root. Pixels that a full arc or an empty root cuts off are orphans and get another
+ * parent, lowest level first. Start at grid_grow.
  *
- * In a source tree arcs lead from parent to child, in a sink tree from child to parent. Side 0 are the source trees. */
+ * In a source tree arcs lead from parent to child, in a sink tree from child to parent. Side 0 is the source trees,
+ * side 1 the sink trees. */
 #include <limits.h>
 
 #include "base/base.h"
@@ -19,7 +20,7 @@ struct trees {
     struct grid_cut *cut;
     struct list list[2][2]; /* [side]: pixels of the deepest level, still to be scanned, and of the next */
     int32_t depth[2];       /* level that is scanned next */
-    int32_t limit[2];       /* deepest level there may be now */
+    int32_t limit[2];       /* deepest level that is allowed now */
     int32_t *orphans;       /* [levels] first of each level, -1: none; valid up to highest */
     int32_t lowest, highest;
 };
@@ -42,7 +43,8 @@ static enum clv_status trees_init(struct trees *self, struct grid_cut *cut, stru
     return is_short ? fail_memory(err) : CLV_OK;
 }
 
-/* Residual capacity of arc k of p, or of the one opposite to it, as trees of that side use it. */
+/* Return the residual capacity of arc k of p, or of its opposite arc, as trees of that side use it: toward_child if the
+ * arc's head is a child of p, toward_parent if it is the parent. */
 INLINE int32_t toward_child(const struct grid_cut *cut, int32_t p, int k, int side, int n_arcs)
 {
     return side ? arcs_of(cut, p + cut->offset[k], n_arcs)[k ^ 1] : arcs_of(cut, p, n_arcs)[k];
@@ -53,7 +55,7 @@ INLINE int32_t toward_parent(const struct grid_cut *cut, int32_t p, int k, int s
     return toward_child(cut, p, k, !side, n_arcs);
 }
 
-/* Below 0 in trees of the other side. */
+/* Returns a pixel's level as seen from one side: below 0 in trees of the other side. */
 INLINE int32_t level_of(const struct grid_state *state, int side)
 {
     return side ? -state->distance : state->distance;
@@ -77,8 +79,8 @@ INLINE void add_orphan(struct trees *self, struct grid_state *state, int32_t p, 
     self->lowest = level < self->lowest ? level : self->lowest;
 }
 
-/* No parent on the level above is left for p: it sinks to below its nearest neighbour in the trees, which may be an
- * orphan itself, or leaves them. */
+/* Handles an orphan without a parent on the level above: moves it one level below its nearest neighbour in the trees,
+ * which may be an orphan itself, or out of the trees if that is too deep. Its children become orphans. */
 INLINE void sink(struct trees *self, struct grid_state *state, int32_t p, int32_t nearest, int side, int n_arcs)
 {
     struct grid_cut *cut = self->cut;
@@ -111,7 +113,7 @@ INLINE void adopt(struct trees *self, int side, int n_arcs)
         }
         struct grid_state *state = state_of(cut, p, n_arcs);
         self->orphans[level] = state->next;
-        uint32_t best = (uint32_t)FAR << 3; /* level and arc in one number: no branch is easily foreseen here */
+        uint32_t best = (uint32_t)FAR << 3; /* level and arc in one number: no branches */
         for (int k = 0; k < n_arcs; k++) {
             int32_t above = level_of(state_of(cut, p + cut->offset[k], n_arcs), side);
             int is_open = (above > 0) & (toward_parent(cut, p, k, side, n_arcs) > 0);
@@ -127,7 +129,7 @@ INLINE void adopt(struct trees *self, int side, int n_arcs)
     self->highest = 0;
 }
 
-/* The least residual capacity on p's path to its root, the root's own included, and `amount`. */
+/* Returns the least of `amount`, the residual capacities on p's path to its root, and the root's excess or deficit. */
 INLINE int32_t bottleneck(const struct grid_cut *cut, int32_t p, int32_t amount, int side, int n_arcs)
 {
     const struct grid_state *state = state_of(cut, p, n_arcs);
@@ -142,7 +144,7 @@ INLINE int32_t bottleneck(const struct grid_cut *cut, int32_t p, int32_t amount,
     return root < amount ? root : amount;
 }
 
-/* Takes the amount off p's path to its root; who loses its parent is an orphan. */
+/* Pushes the amount along the path between p and its root. Pixels that lose their parent become orphans. */
 INLINE void push_path(struct trees *self, int32_t p, int32_t amount, int side, int n_arcs)
 {
     struct grid_cut *cut = self->cut;
@@ -199,8 +201,8 @@ INLINE void scan(struct trees *self, struct grid_state *state, int32_t p, int si
     }
 }
 
-/* Asks for the records that scanning p will read. */
-INLINE void foresee(const struct grid_cut *cut, int32_t p, int n_arcs)
+/* Prefetches the records that scanning p reads. */
+INLINE void prefetch(const struct grid_cut *cut, int32_t p, int n_arcs)
 {
     __builtin_prefetch(arcs_of(cut, p, n_arcs));
     __builtin_prefetch(state_of(cut, p, n_arcs));
@@ -216,7 +218,7 @@ INLINE void grow(struct trees *self, int side, int n_arcs)
     for (int32_t at = 0; at < list[0].n; at++) {
         int32_t p = list[0].items[at];
         if (at + 8 < list[0].n)
-            foresee(self->cut, list[0].items[at + 8], n_arcs);
+            prefetch(self->cut, list[0].items[at + 8], n_arcs);
         struct grid_state *state = state_of(self->cut, p, n_arcs);
         state->is_listed &= (uint8_t) ~(1 << side);
         if (level_of(state, side) == self->depth[side])
@@ -231,7 +233,7 @@ INLINE void grow(struct trees *self, int side, int n_arcs)
     list[1].n = 0;
 }
 
-/* Returns whether a root can find anything: a neighbour that is not a root of its own side. */
+/* Returns whether a root can extend its tree: whether a neighbour is not a root of the same side. */
 INLINE int is_at_border(const struct grid_cut *cut, const struct grid_state *state, int32_t p, int n_arcs)
 {
     int is_border = 0;
@@ -302,8 +304,8 @@ INLINE void start(struct trees *self, struct grid_cut *coarse, int n_arcs)
     grid_cut_release(coarse);
 }
 
-/* Both sides grow in the same way. When one has no pixel left to scan, it cannot reach the other. Then the source trees
- * go on to all that they reach. */
+/* Grows both sides, the less deep one first. When one side has no pixel left to scan, it cannot reach the other; then
+ * the source trees grow to all pixels that they can reach. */
 INLINE void run(struct trees *self, struct grid_cut *coarse, int n_arcs)
 {
     start(self, coarse, n_arcs);

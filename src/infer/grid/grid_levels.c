@@ -1,23 +1,23 @@
 /* Starts the flow of a grid from that of a coarser grid, whose pixels are blocks of 2 x 2 pixels: the excess of a block
  * is the sum of that of its pixels, the capacity between two blocks the sum of those between their pixels. A maximum
- * flow of the coarse grid is divided among the arcs of the pixels in proportion to their capacities; the excess that it
- * leaves in a block is levelled within the block. So flow over long distances has gone most of its way at a quarter of
+ * flow of the coarse grid is divided among the arcs of the pixels in proportion to their capacities. The excess that
+ * remains in a block is levelled within the block. So flow over long distances has gone most of its way at a quarter of
  * the cost. Since any flow within the capacities leaves the same minimum cuts, the result stays exact. Arcs below a
  * saturated coarse arc are saturated as well, so excess that is cut off stays cut off. */
 #include "base/base.h"
 #include "infer/grid/grid.h"
 
-#define LEAST_SIDE  16
+#define MIN_SIDE    16
 #define MAX_OUTWARD 4
 
 /* Limits of the excess and capacities of coarse pixels, so that excess and eight arcs together stay below 2^31. Amounts
  * above a limit stay on the finer grid. Sums grow at most fourfold per level, and are small compared with the limits on
  * the finest levels (see grid.c). */
-#define MOST_EXCESS   (1 << 29)
-#define MOST_CAPACITY (1 << 27)
+#define MAX_EXCESS   (1 << 29)
+#define MAX_CAPACITY (1 << 27)
 
-/* The arcs that lead out of a block to the block on the right, below, below right and below left: those of its pixels
- * (x, y), in order of arcs 0, 2, 4, 6 of the coarse pixel. With 4 arcs only arcs 0 to 3 exist. */
+/* The arcs of a block's pixels (x, y) that lead to the block on the right, below, below right and below left, in the
+ * order of arcs 0, 2, 4, 6 of the coarse pixel. With 4 arcs only arcs 0 to 3 exist. */
 static const struct outward {
     int n;
     struct {
@@ -30,13 +30,13 @@ static const struct outward {
     {1, {{0, 1, 6}}},
 };
 
-/* Pixel (0, 0) of a coarse pixel's block. */
+/* Returns the top left pixel of a coarse pixel's block. */
 INLINE int32_t corner_of(const struct grid_cut *fine, int32_t x, int32_t y)
 {
     return pixel_at(fine, 2 * x, 2 * y);
 }
 
-/* The sum of the arcs out of a block, which have no flow yet. */
+/* Returns the capacity of all arcs out of a block in a direction. They have no flow yet. */
 INLINE int32_t capacity_of(const struct grid_cut *fine, int32_t corner, int direction, int n_arcs)
 {
     int32_t sum = 0;
@@ -65,9 +65,9 @@ INLINE void fill_pixel(struct grid_cut *coarse, const struct grid_cut *fine, int
     }
     state->label = n_core ? GRID_UNDECIDED : GRID_ZERO;
     coarse->n_core += n_core > 0;
-    state->excess = clamp(excess, MOST_EXCESS);
+    state->excess = clamp(excess, MAX_EXCESS);
     for (int direction = 0; direction < n_arcs / 2; direction++) {
-        int32_t capacity = clamp(capacity_of(fine, corner, direction, n_arcs), MOST_CAPACITY);
+        int32_t capacity = clamp(capacity_of(fine, corner, direction, n_arcs), MAX_CAPACITY);
         arcs_of(coarse, p, n_arcs)[2 * direction] = capacity;
         arcs_of(coarse, p + coarse->offset[2 * direction], n_arcs)[2 * direction + 1] = capacity;
     }
@@ -96,9 +96,9 @@ INLINE void push(struct grid_cut *cut, int32_t p, int k, int32_t amount, int n_a
     state_of(cut, q, n_arcs)->excess += amount;
 }
 
-/* Divides the flow of each coarse arc of a run of row y in proportion to the arcs below it; the last one takes the rest of
- * rounding. The fine grid has no flow yet between blocks, so an arc's residual capacity is its whole capacity in both
- * directions. */
+/* Divides the flow of each coarse arc of a run of row y in proportion to the arcs below it; the last arc gets the rest
+ * that rounding leaves. The fine grid has no flow yet between blocks, so an arc's residual capacity is its whole
+ * capacity in both directions. */
 INLINE void share_out(struct grid_cut *fine, const struct grid_cut *coarse, struct grid_run run, int32_t y, int n_arcs)
 {
     for (int32_t x = run.first; x < run.end; x++) {
@@ -122,8 +122,8 @@ INLINE void share_out(struct grid_cut *fine, const struct grid_cut *coarse, stru
     }
 }
 
-/* Moves excess between p and its neighbour along arc k until both have half of it. An odd unit goes by one rule for
- * either sign, so that blocks whose excess adds up to 0 end with none anywhere. */
+/* Moves excess between p and its neighbour along arc k until both have half of it. One rule assigns an odd unit for
+ * both signs, so that in a block whose excess adds up to 0 no pixel keeps any. */
 INLINE void level_pair(struct grid_cut *cut, int32_t p, int k, int n_arcs)
 {
     int32_t q = p + cut->offset[k];
@@ -156,7 +156,7 @@ INLINE void level_blocks(struct grid_cut *fine, const struct grid_cut *coarse, s
 
 enum clv_status grid_coarsen(struct grid_cut *coarse, const struct grid_cut *fine, struct clv_error *err)
 {
-    if (fine->width < LEAST_SIDE || fine->height < LEAST_SIDE || !fine->n_core)
+    if (fine->width < MIN_SIDE || fine->height < MIN_SIDE || !fine->n_core)
         return CLV_OK;
     MUST(grid_cut_init_half(coarse, fine, err));
     if (fine->n_arcs == 4)

@@ -1,5 +1,5 @@
-/* Decodes with label costs (Delong, Osokin, Isack & Boykov 2012) for any tables: a search over sets of labels, each
- * of which is decoded on its own. Start at clv_oracle_decode_costs, at the end. */
+/* Decodes with label costs (Delong, Osokin, Isack & Boykov 2012) for any tables: a search over sets of labels, each of
+ * which is decoded separately. Start at clv_oracle_decode_costs, at the end. */
 #include <string.h>
 
 #include "base/base.h"
@@ -11,11 +11,11 @@ struct search {
     struct clv_oracle *oracle;
     const struct clv_field *field;
     const double *cost;           /* [n_labels] */
-    struct clv_decoding decoding; /* of sets that are tried */
-    uint8_t *is_in;               /* [n_labels] the set that is tried */
+    struct clv_decoding decoding; /* rule for the sets that are tried */
+    uint8_t *is_in;               /* [n_labels] whether a label is in the set that is tried */
     int32_t *label;               /* [n_labels] its labels, ascending */
     int32_t *y, *trial;           /* [n_nodes] the best labelling so far, and that of the set that is tried */
-    double *unary, *table;        /* [n_nodes][k], [n_edges][k][k] (or one): of a set of k labels at most */
+    double *unary, *table;        /* [n_nodes][k], [n_edges][k][k] (or one) for a set of up to k labels */
 };
 
 static void search_release(struct search *self)
@@ -23,7 +23,7 @@ static void search_release(struct search *self)
     arrays_free(self->is_in, self->label, self->y, self->trial, self->unary, self->table);
 }
 
-/* f(y) - the costs of y's labels. */
+/* Returns f(y) minus the costs of y's labels. is_used[n_labels] gets which labels y has. */
 static double value_of(const struct search *self, const int32_t *y, uint8_t *is_used)
 {
     size_t k = (size_t)self->field->n_labels;
@@ -36,7 +36,7 @@ static double value_of(const struct search *self, const int32_t *y, uint8_t *is_
     return value;
 }
 
-/* The field with no labels but label[k], k >= 2. */
+/* Returns the field restricted to the labels label[k], k >= 2. */
 static struct clv_field part_of(const struct search *self, size_t k)
 {
     const struct clv_field *field = self->field;
@@ -63,7 +63,7 @@ static struct clv_field part_of(const struct search *self, size_t k)
     return part;
 }
 
-/* trial = the best labelling of the labels that are in, by a rule. */
+/* Decodes the field restricted to the labels of is_in into `trial`. */
 static enum clv_status decode_set(struct search *self, const uint8_t *is_visible, const struct clv_decoding *decoding,
                                   struct clv_error *err)
 {
@@ -82,8 +82,8 @@ static enum clv_status decode_set(struct search *self, const uint8_t *is_visible
     return CLV_OK;
 }
 
-/* Space for the sets of labels that are used at the beginning: none grows. */
-static enum clv_status open_sets(struct search *self, const uint8_t *is_used, struct clv_error *err)
+/* Reserves memory for the set of labels used at the beginning; later sets are smaller. */
+static enum clv_status reserve_sets(struct search *self, const uint8_t *is_used, struct clv_error *err)
 {
     const struct clv_field *field = self->field;
     size_t n = (size_t)field->n_nodes, n_tables = field->is_shared ? field->n_edges > 0 : (size_t)field->n_edges, k = 0;
@@ -94,8 +94,8 @@ static enum clv_status open_sets(struct search *self, const uint8_t *is_used, st
     return self->unary && self->table ? CLV_OK : fail_memory(err);
 }
 
-/* The best set that gives up one of the labels used: *value and y grow if it is better. */
-static enum clv_status step(struct search *self, double *value, const uint8_t *is_used, struct clv_error *err)
+/* Tries each set without one of the used labels. If the best one has a larger value, sets y and *value to it. */
+static enum clv_status remove_label(struct search *self, double *value, const uint8_t *is_used, struct clv_error *err)
 {
     uint8_t unused[MAX_LABELS];
     size_t k = (size_t)self->field->n_labels, n_used = 0;
@@ -116,15 +116,16 @@ static enum clv_status step(struct search *self, double *value, const uint8_t *i
     return CLV_OK;
 }
 
-/* Searches from the labelling without costs. */
-static enum clv_status run(struct search *self, struct clv_error *err)
+/* Removes labels, from the labelling without costs, until that does not raise the value. is_in gets the labels that are
+ * left. */
+static enum clv_status remove_labels(struct search *self, struct clv_error *err)
 {
     uint8_t is_used[MAX_LABELS];
     double value = value_of(self, self->y, is_used), before;
-    MUST(open_sets(self, is_used, err));
+    MUST(reserve_sets(self, is_used, err));
     do {
         before = value;
-        MUST(step(self, &value, is_used, err));
+        MUST(remove_label(self, &value, is_used, err));
         value_of(self, self->y, is_used);
     } while (value > before);
     memcpy(self->is_in, is_used, (size_t)self->field->n_labels);
@@ -154,7 +155,7 @@ enum clv_status clv_oracle_decode_costs(struct clv_oracle *oracle, int32_t *y, c
     self.trial = array_alloc((size_t)field->n_nodes, sizeof *self.trial);
     NEED(self.is_in && self.label && self.y && self.trial);
     MUST(clv_oracle_decode(oracle, self.y, field, NULL, &self.decoding, err));
-    MUST(run(&self, err));
+    MUST(remove_labels(&self, err));
     bool is_map = decoding->rule == CLV_DECODE_MAP || decoding->rule == CLV_DECODE_ORACLE;
     if (!is_map)
         MUST(decode_set(&self, is_visible, decoding, err));

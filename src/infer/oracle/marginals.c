@@ -19,10 +19,10 @@ const char *clv_marginals_name(enum clv_marginals kind)
     return "unknown";
 }
 
-/* The nodes that are in components with loops. */
+/* Tells which nodes are in components with loops. */
 struct components {
     int32_t *parent; /* [n_nodes] of union-find */
-    uint8_t *loops;  /* [n_nodes] at a component's root while they are joined, then at each node */
+    uint8_t *loops;  /* [n_nodes] set at the roots while components are joined, then at each node */
     int32_t n_looped;
 };
 
@@ -61,7 +61,7 @@ enum clv_status field_marginals_kind(enum clv_marginals *kind, const struct clv_
     return CLV_OK;
 }
 
-/* A chain of full tables, whose two-label unaries are written out. */
+/* Computes the marginals of a chain of full tables. Unaries of two labels are expanded to two columns. */
 static enum clv_status chain_marginals(double *marginals, double *log_partition, const struct clv_field *field,
                                        struct clv_error *err)
 {
@@ -75,10 +75,10 @@ static enum clv_status chain_marginals(double *marginals, double *log_partition,
     return clv_chain_marginals(marginals, NULL, log_partition, &chain, err);
 }
 
-/* Belief propagation takes couplings without tables. On forests it is exact after one iteration; a second one detects
- * that. */
-static enum clv_status coupled_marginals(double *marginals, double *log_partition, const struct clv_field *field,
-                                         struct clv_error *err)
+/* Computes the marginals of a forest with Potts couplings by belief propagation, which needs no tables. It is exact
+ * after one iteration; a second one detects that. */
+static enum clv_status potts_marginals(double *marginals, double *log_partition, const struct clv_field *field,
+                                       struct clv_error *err)
 {
     OWNED(bp_drop) struct clv_bp *bp = NULL;
     struct clv_bp_options options;
@@ -98,13 +98,13 @@ static enum clv_status exact_marginals(struct clv_oracle *oracle, double *margin
     if (field_is_chain(field) && field->n_labels <= CLV_CHAIN_MAX_LABELS)
         return chain_marginals(marginals, log_partition, field, err);
     if (field->form == CLV_PAIRWISE_POTTS)
-        return coupled_marginals(marginals, log_partition, field, err);
+        return potts_marginals(marginals, log_partition, field, err);
     if (!oracle->decoding.forest)
         MUST(clv_forest_new(&oracle->decoding.forest, err));
     return clv_forest_run(oracle->decoding.forest, log_partition, marginals, NULL, NULL, field, NULL, err);
 }
 
-/* Finds marginals by sum-product, damped more strongly the longer it oscillates. */
+/* Computes marginals by loopy sum-product, and raises the damping while it does not converge. */
 static enum clv_status propagated_marginals(double *marginals, double *log_partition, const struct clv_field *field,
                                             struct clv_error *err)
 {
@@ -146,7 +146,8 @@ static void part_release(struct part *self)
     *self = (struct part){0};
 }
 
-/* Nodes whose `loops` is is_looped; no edge joins them with others. index_of[n_nodes] is scratch. */
+/* Copies the nodes whose `loops` equals is_looped, and their edges; no edge joins them with other nodes.
+ * index_of[n_nodes] is workspace. */
 static enum clv_status part_take(struct part *self, int32_t *index_of, const struct clv_field *field,
                                  const uint8_t *loops, bool is_looped, struct clv_error *err)
 {
@@ -167,18 +168,18 @@ static enum clv_status part_take(struct part *self, int32_t *index_of, const str
                columns * sizeof(double));
     }
     for (size_t e = 0; e < m; e++) {
-        size_t own = self->field.is_shared ? 0 : (size_t)self->field.n_edges;
+        size_t table = self->field.is_shared ? 0 : (size_t)self->field.n_edges;
         if ((loops[field->edges[e][0]] != 0) != is_looped)
             continue;
         self->edges[self->field.n_edges][0] = index_of[field->edges[e][0]];
         self->edges[self->field.n_edges++][1] = index_of[field->edges[e][1]];
-        memcpy(&self->field.pairwise[own * cells], &field->pairwise[(field->is_shared ? 0 : e) * cells],
+        memcpy(&self->field.pairwise[table * cells], &field->pairwise[(field->is_shared ? 0 : e) * cells],
                cells * sizeof(double));
     }
     return CLV_OK;
 }
 
-/* Solves the trees, or the rest, and adds the result to *found. */
+/* Computes the marginals of the components with loops, or of those without, and adds the result to *found. */
 static enum clv_status add_part(struct clv_oracle *oracle, struct marginals_found *found, const struct clv_field *field,
                                 const struct components *components, bool is_looped,
                                 const struct marginals_options *options, struct clv_error *err)

@@ -9,27 +9,27 @@
 #include "infer/infer.h"
 #include "infer/oracle/oracle_state.h"
 
-/* Sums of doubles lose numbers that are smaller than they are by this factor. */
+/* If all scores together exceed the ordinary ones by this factor, moves are solved without rounding. */
 #define HARD 0x1p20
 
-/* A labelling and the move at hand: a two-label field over the nodes that take part in it. */
+/* A labelling and the current move: a two-label field over the nodes that take part in it. */
 struct moves {
     const struct clv_field *field;
     int32_t *best;        /* [n_nodes] the labelling */
-    double score;         /* its own */
+    double score;         /* f of `best` */
     struct clv_field cut; /* the move; unary and pairwise have space for the whole field */
     int32_t (*edges)[2];  /* [n_edges] space for the move's edges */
-    int32_t *nodes,
-        *index_of;   /* [cut.n_nodes] their numbers in the whole field; [n_nodes] the other way round, or -1 */
-    int32_t *y;      /* [cut.n_nodes] the move's labels; the labels before it while it is tried */
-    int32_t to[2];   /* what label 0 and 1 of the move stand for; -1: the label before */
-    double own_size; /* of the field's unaries, see capacities_suffice */
-    bool is_hard;    /* some numbers are so large that what decides is lost where they are added up */
-    int32_t *before; /* [n_nodes] the labelling before a move, then */
-    double *low;     /* [cut.n_nodes] what its unaries have lost by rounding, then */
+    int32_t *nodes;       /* [cut.n_nodes] their indices in the whole field */
+    int32_t *index_of;    /* [n_nodes] index in the move, or -1 */
+    int32_t *y;           /* [cut.n_nodes] labels of the move; while it is tried, the labels before it */
+    int32_t to[2];        /* the labels that 0 and 1 of the move stand for; -1: the current label */
+    double field_size;    /* of the whole field, for capacities_suffice */
+    bool is_hard;         /* sums of scores would lose the small ones to rounding */
+    int32_t *before;      /* [n_nodes] if is_hard, the labelling before the move */
+    double *low;          /* [cut.n_nodes] if is_hard, the rounding errors of its unaries */
 };
 
-/* Makes move `number` of a kind ready: cut, nodes, to. */
+/* Prepares move `number` of a kind: sets cut, nodes and to. */
 typedef void move_maker(struct moves *self, int32_t number);
 
 /* The moves of a kind: 0 .. n_moves - 1. */
@@ -38,8 +38,8 @@ struct cycle {
     int32_t n_moves;
 };
 
-/* The best label of each node by itself, the lowest at ties. */
-static void start_apart(int32_t *y, const struct clv_field *field)
+/* Sets each label to that of the largest unary score, the lowest at ties. */
+static void start_by_unary(int32_t *y, const struct clv_field *field)
 {
     size_t k = (size_t)field->n_labels;
     for (size_t i = 0; i < (size_t)field->n_nodes; i++) {
@@ -50,7 +50,7 @@ static void start_apart(int32_t *y, const struct clv_field *field)
     }
 }
 
-/* Looks how the field's numbers differ in size. */
+/* Sets field_size and is_hard from the sizes of the field's scores. */
 static enum clv_status measure(struct moves *self, struct clv_error *err)
 {
     const struct clv_field *field = self->field;
@@ -73,12 +73,12 @@ static enum clv_status measure(struct moves *self, struct clv_error *err)
         total += fabs(field->pairwise[e]);
     size_t n_counted;
     double size = size_of_ordinary(&n_counted, range, n, INFINITY);
-    self->own_size = size > 0 ? size : -1;
+    self->field_size = size > 0 ? size : -1;
     self->is_hard = total > HARD * size;
     return CLV_OK;
 }
 
-/* Adds scores that node p of the move gains and loses by label 1. */
+/* Adds gain - loss to the unary of node p of the move: what label 1 gains and loses. */
 static void add_score(struct moves *self, int32_t p, double gain, double loss)
 {
     if (!self->is_hard) {
@@ -92,7 +92,7 @@ static void add_score(struct moves *self, int32_t p, double gain, double loss)
     self->low[p] = sum.low;
 }
 
-/* Returns how much more the labelling scores than the one before. */
+/* Returns f(best) - f(before). */
 static double gain_of(const struct moves *self)
 {
     const struct clv_field *field = self->field;
@@ -115,7 +115,7 @@ static double gain_of(const struct moves *self)
     return exact_sum_value(gain);
 }
 
-/* Makes the move that stands ready if it helps. */
+/* Solves the prepared move and applies it if it raises the score. */
 static enum clv_status try_move(struct moves *self, bool *has_helped, struct clv_oracle *oracle, struct clv_error *err)
 {
     *has_helped = false;
@@ -139,7 +139,7 @@ static enum clv_status try_move(struct moves *self, bool *has_helped, struct clv
     return CLV_OK;
 }
 
-/* A move that has just helped cannot help again at once. */
+/* Applies the moves in turn until none of them helps. A move that has just helped cannot help again at once. */
 static enum clv_status run(struct moves *self, struct clv_oracle *oracle, const struct cycle *cycle,
                            struct clv_error *err)
 {
@@ -158,10 +158,8 @@ static void moves_release(struct moves *self)
     arrays_free(self->best, self->edges, self->cut.unary, self->cut.pairwise);
 }
 
-/* y, *score as clv_oracle_expand says: from each node's best label, the cycle's moves in turn until none of them
- * helps. The field has more than two labels and edges, and was checked. */
-/* y, *score as clv_oracle_expand says: from each node's best label, the cycle's moves in turn until none of them
- * helps. The field has more than two labels and edges, and was checked. */
+/* Runs a cycle of moves, from the labels of the largest unary scores, until none of them helps. Sets y and *score as
+ * clv_oracle_expand does. The field has been checked and has edges and more than two labels. */
 static enum clv_status moves_run(struct clv_oracle *oracle, int32_t *y, double *score, const struct clv_field *field,
                                  struct cycle cycle, struct clv_error *err)
 {
@@ -177,11 +175,11 @@ static enum clv_status moves_run(struct clv_oracle *oracle, int32_t *y, double *
     self.index_of = self.nodes + n;
     self.y = self.index_of + n;
     self.before = self.y + n;
-    start_apart(self.best, field);
+    start_by_unary(self.best, field);
     MUST(measure(&self, err));
-    oracle->own_size = self.own_size;
+    oracle->field_size = self.field_size;
     enum clv_status status = run(&self, oracle, &cycle, err);
-    oracle->own_size = -1; /* whatever came of it: the oracle may be asked again */
+    oracle->field_size = -1; /* also after a failure: the oracle may be used again */
     MUST(status);
     if (n)
         memcpy(y, self.best, n * sizeof *y);
@@ -192,7 +190,7 @@ static enum clv_status moves_run(struct clv_oracle *oracle, int32_t *y, double *
 
 /* Alpha-expansion: each move lets every node keep its label or take label alpha. */
 
-/* 1 is "take alpha". */
+/* Prepares the expansion of alpha: label 1 of the move takes alpha. */
 static void make_expansion(struct moves *self, int32_t alpha)
 {
     const struct clv_field *field = self->field;
@@ -233,15 +231,15 @@ enum clv_status clv_oracle_expand(struct clv_oracle *oracle, int32_t *y, double 
 
 static enum clv_status check_tables(const struct clv_field *field, struct clv_error *err)
 {
-    int32_t k = field->form == CLV_PAIRWISE_FULL ? field->n_labels : 2; /* all pairs of labels are alike in Potts */
+    int32_t k = field->form == CLV_PAIRWISE_FULL ? field->n_labels : 2; /* Potts: all pairs of labels score the same */
     for (int32_t e = 0; e < field->n_edges; e++)
         for (int32_t a = 0; a < k; a++)
             for (int32_t b = a + 1; b < k; b++) {
-                double alike = pair_score(field, e, a, a) / 2 + pair_score(field, e, b, b) / 2;
-                double apart = pair_score(field, e, a, b) / 2 + pair_score(field, e, b, a) / 2;
+                double same = pair_score(field, e, a, a) / 2 + pair_score(field, e, b, b) / 2;
+                double different = pair_score(field, e, a, b) / 2 + pair_score(field, e, b, a) / 2;
                 double size = fabs(pair_score(field, e, a, a)) + fabs(pair_score(field, e, b, b)) +
                               fabs(pair_score(field, e, a, b)) + fabs(pair_score(field, e, b, a));
-                if (alike - apart < -0x1p-42 * size) /* what rounding leaves of equal sums is none */
+                if (same - different < -0x1p-42 * size) /* smaller differences are rounding errors */
                     return fail(
                         err, CLV_ERR_DATA,
                         "edge %d (nodes %d and %d): labels %d and %d score more apart than alike, which no cut can "
@@ -288,7 +286,8 @@ static void list_nodes(struct moves *self, int32_t alpha, int32_t beta)
     }
 }
 
-/* 1 is beta. Edges with one end in the move go into the unary scores. */
+/* Prepares a swap: label 0 of the move is alpha, 1 is beta. Edges with one end in the move are added to the unary
+ * scores. */
 static void make_swap(struct moves *self, int32_t number)
 {
     const struct clv_field *field = self->field;

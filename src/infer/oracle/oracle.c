@@ -22,7 +22,7 @@ enum clv_status clv_oracle_new(struct clv_oracle **oracle, enum clv_engine engin
     result->engine = engine;
     result->n_nodes = -1;
     result->state = ORACLE_EMPTY;
-    result->own_size = -1;
+    result->field_size = -1;
     capacities_init(&result->capacities);
     maxflow_init(&result->graph);
     batch_init(&result->batch);
@@ -86,7 +86,7 @@ static int solve_bk(struct clv_oracle *oracle)
 
 #if WITH_BK
 /* Builds libmaxflow's graph unless it already is this one. */
-static int hold_bk(struct clv_oracle *oracle, const struct clv_field *field)
+static int prepare_bk(struct clv_oracle *oracle, const struct clv_field *field)
 {
     size_t n_edges = (size_t)field->n_edges;
     if (oracle->n_nodes == field->n_nodes && oracle->n_edges == field->n_edges &&
@@ -110,7 +110,7 @@ static int hold_bk(struct clv_oracle *oracle, const struct clv_field *field)
 enum clv_status oracle_cut_exactly(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
                                    const double *low, struct clv_error *err)
 {
-    MUST(capacities_set(&oracle->capacities, field, err)); /* which checks it */
+    MUST(capacities_set(&oracle->capacities, field, err)); /* checks the field */
     NEED(exact_cut_take_field(&oracle->exact, field) == 0);
     oracle->exact_scale = exact_cut_scale(field);
     for (int32_t i = 0; low && i < field->n_nodes; i++)
@@ -125,20 +125,20 @@ static enum clv_status cut(struct clv_oracle *oracle, int32_t *y, const struct c
 {
     struct capacities *c = &oracle->capacities;
     MUST(capacities_set(c, field, err));
-    bool is_enough = capacities_suffice(c, field, oracle->own_size) ||
-                     (capacities_tighten(c, field) && capacities_suffice(c, field, oracle->own_size));
+    bool is_enough = capacities_suffice(c, field, oracle->field_size) ||
+                     (capacities_tighten(c, field) && capacities_suffice(c, field, oracle->field_size));
     oracle->state = is_enough ? ORACLE_CUT : ORACLE_EXACT;
     if (!is_enough)
         return oracle_cut_exactly(oracle, y, field, NULL, err);
 #if WITH_BK
     if (oracle->engine == CLV_ENGINE_BK) {
-        NEED(hold_bk(oracle, field) == 0 && solve_bk(oracle) == 0);
+        NEED(prepare_bk(oracle, field) == 0 && solve_bk(oracle) == 0);
         for (int32_t i = 0; i < field->n_nodes; i++)
             y[i] = bk_on_source_side(oracle->bk, i);
         return CLV_OK;
     }
 #endif
-    int solved = oracle->graph.clamps ? 0 /* there will be more */
+    int solved = oracle->graph.clamps ? 0 /* there will be more clamps */
                                       : forest_cut_solve(&oracle->forest, y, field, c);
     NEED(solved >= 0);
     oracle->is_forest = solved;
@@ -153,8 +153,8 @@ static enum clv_status cut(struct clv_oracle *oracle, int32_t *y, const struct c
     return CLV_OK;
 }
 
-/* The best label of every node by itself, the lowest at ties; of two labels, how much better is kept. */
-static void label_apart(int32_t *y, const struct clv_field *field)
+/* Sets each label to that of the largest unary score, the lowest at ties. */
+static void label_by_unary(int32_t *y, const struct clv_field *field)
 {
     size_t labels = (size_t)field->n_labels;
     for (size_t i = 0; i < (size_t)field->n_nodes; i++) {
@@ -170,7 +170,7 @@ static void label_apart(int32_t *y, const struct clv_field *field)
     }
 }
 
-/* Keeps a field of two labels for clv_oracle_witnesses, which is not given it. */
+/* Copies a two-label field for clv_oracle_witnesses, which takes no field. */
 static enum clv_status keep_copy(struct clv_oracle *oracle, const struct clv_field *field, struct clv_error *err)
 {
     size_t n = (size_t)field->n_nodes, m = (size_t)field->n_edges;
@@ -198,14 +198,14 @@ static enum clv_status keep_copy(struct clv_oracle *oracle, const struct clv_fie
     return CLV_OK;
 }
 
-static enum clv_status map_apart(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
-                                 struct clv_error *err)
+static enum clv_status map_without_edges(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
+                                         struct clv_error *err)
 {
     MUST(field_check(field, err));
     if (field->n_labels == 2)
         MUST(capacities_keep_unary(&oracle->capacities, field, err));
-    label_apart(y, field);
-    oracle->state = field->n_labels == 2 ? ORACLE_APART : ORACLE_EMPTY;
+    label_by_unary(y, field);
+    oracle->state = field->n_labels == 2 ? ORACLE_NO_EDGES : ORACLE_EMPTY;
     return CLV_OK;
 }
 
@@ -220,7 +220,7 @@ static enum clv_status map_chain(struct clv_oracle *oracle, int32_t *y, const st
     return CLV_OK;
 }
 
-/* *is_forest = false, and nothing else, if an edge closes a loop. */
+/* Solves a forest. If an edge closes a loop, *is_forest is false and y is not set. */
 static enum clv_status map_forest(bool *is_forest, struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
                                   struct clv_error *err)
 {
@@ -245,14 +245,14 @@ enum clv_status oracle_cut(struct clv_oracle *oracle, int32_t *y, const struct c
     return status;
 }
 
-/* Two labels go to a minimum cut wherever it is exact: it needs no forest, and its ties are canonical. A chain with one
- * table for all links goes to Viterbi, which is faster; so do chains and forests that are not cuts, of tables as they
- * arise in training, or of more labels. */
+/* Picks the engine. A minimum cut solves two-label fields that are supermodular, since its ties are canonical; but
+ * Viterbi is faster on chains with one table for all links. Viterbi and forest_map also solve chains and forests that
+ * no cut can solve: with tables that are not supermodular, as they occur in training, or with more labels. */
 static enum clv_status map(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field, struct clv_error *err)
 {
     bool is_forest = false;
     if (field->form == CLV_PAIRWISE_NONE)
-        return map_apart(oracle, y, field, err);
+        return map_without_edges(oracle, y, field, err);
     bool is_chain = field_is_chain(field), is_cut = !(is_chain && field->is_shared) && field_is_supermodular(field);
     if (is_chain && !is_cut)
         return map_chain(oracle, y, field, err);
@@ -276,7 +276,7 @@ enum clv_status clv_oracle_map(struct clv_oracle *oracle, int32_t *y, double *sc
     return CLV_OK;
 }
 
-/* Labels from scores: exact in forests, where they are a minimum cut and on narrow graphs, by loopy.c elsewhere. */
+/* Decoding rules: exact in forests, for minimum cuts and on narrow graphs; loopy.c decodes the other fields. */
 
 /* Largest table of bucket elimination. It takes a few milliseconds. */
 #define CELLS_MAX ((size_t)1 << 20)
@@ -314,22 +314,22 @@ enum clv_status decoding_check(const struct clv_decoding *decoding, struct clv_e
     return CLV_OK;
 }
 
-/* Forward-backward, which for long tables is several times as fast as elimination: a shared one is exponentiated
- * once. */
+/* Decodes by the marginals of a chain. Forward-backward is several times as fast as elimination for large tables; a
+ * shared table is exponentiated once. */
 static enum clv_status decode_chain(int32_t *y, const struct clv_field *field, struct clv_error *err)
 {
-    static const double nothing = 0;
+    static const double zero = 0;
     size_t n = (size_t)field->n_nodes, k = (size_t)field->n_labels;
     const struct clv_chain chain = {field->n_nodes, field->n_labels, field->is_shared, field->unary, field->pairwise};
     OWNED_ARRAY double *marginals = array_alloc(n, k * sizeof *marginals);
     NEED(marginals);
     MUST(clv_chain_marginals(marginals, NULL, NULL, &chain, err));
     for (size_t i = 0; i < n; i++)
-        y[i] = (int32_t)chain_best_label(&marginals[i * k], &nothing, 0, k);
+        y[i] = (int32_t)chain_best_label(&marginals[i * k], &zero, 0, k);
     return CLV_OK;
 }
 
-/* Whether the rule asks for a maximum over all nodes that a minimum cut finds. */
+/* Returns whether the rule maximises over all nodes and a minimum cut finds the maximum. */
 static bool is_cut(const struct clv_field *field, const uint8_t *is_visible, const struct clv_decoding *decoding)
 {
     bool is_maximum =

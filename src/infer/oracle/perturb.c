@@ -7,7 +7,7 @@
 #include "infer/oracle/oracle.h"
 #include "infer/oracle/oracle_state.h"
 
-/* The variable of one label of one node. */
+/* Returns the random variable of one label of one node. */
 static double gumbel(uint64_t seed, uint32_t draw, size_t node, size_t n_labels, size_t label)
 {
     return rng_gumbel(seed, RNG_STREAM(RNG_GUMBEL, draw), node * n_labels + label);
@@ -35,8 +35,8 @@ static double gumbel_of_zeros(const struct clv_field *field, uint64_t seed, uint
     return sum;
 }
 
-/* Sixteen draws' unaries, noise included, on one whole-number grid. Returns whether that has what decides, as
- * capacities_suffice: noise has a size of about 1 a node. */
+/* Rounds the unaries of sixteen samples, noise included, to whole numbers in one unit. Returns whether that is fine
+ * enough, by the criterion of capacities_suffice; the noise counts as about 1 per node. */
 static bool fill_batch(struct batch *batch, int32_t *capacity, double *unary, const struct capacities *capacities,
                        const struct clv_field *field)
 {
@@ -57,8 +57,8 @@ static bool fill_batch(struct batch *batch, int32_t *capacity, double *unary, co
             largest = fmax(largest, fmin(fabs(unary[l * n + i]), limit) + incident[i]);
     frexp(largest, &exponent);
     double scale = ldexp(1, 29 - exponent < 1000 ? 29 - exponent : 1000);
-    const double *own = field->form == CLV_PAIRWISE_FULL ? capacities->lone : field->unary;
-    double size = (double)n + size_of_ordinary(&n_counted, own, n, limit), error = capacities_error(n, m) / scale;
+    const double *noiseless = field->form == CLV_PAIRWISE_FULL ? capacities->lone : field->unary;
+    double size = (double)n + size_of_ordinary(&n_counted, noiseless, n, limit), error = capacities_error(n, m) / scale;
     for (size_t e = 0; e < m; e++)
         capacity[e] = (int32_t)rint(coupling[e] * scale);
     for (size_t i = 0; i < n; i++)
@@ -67,7 +67,7 @@ static bool fill_batch(struct batch *batch, int32_t *capacity, double *unary, co
     return error <= CUT_TOLERANCE * (1 + size);
 }
 
-/* One draw's score of its labelling: f with the noise in its unaries, and what label 0 gets. */
+/* Returns the perturbed score of a sample: f with the noise in its unaries, plus the noise of label 0. */
 static double perturbed_value(const struct clv_field *field, double *unary, const int32_t *y, uint64_t seed,
                               uint32_t draw)
 {
@@ -76,13 +76,13 @@ static double perturbed_value(const struct clv_field *field, double *unary, cons
     return clv_field_score(&perturbed, y) + gumbel_of_zeros(field, seed, draw);
 }
 
-/* Draws first .. first + n - 1 of a seed. */
+/* Samples first .. first + n - 1 of a seed. */
 struct draws {
     uint64_t seed;
     uint32_t first, n;
 };
 
-/* Labels the first lanes of a batch that is filled, one after the other. */
+/* Solves the first lanes of a filled batch one after the other. */
 static enum clv_status solve_lanes(struct clv_oracle *oracle, const int32_t *capacity, uint32_t n_lanes,
                                    const struct clv_field *field, struct clv_error *err)
 {
@@ -102,8 +102,8 @@ static enum clv_status solve_lanes(struct clv_oracle *oracle, const int32_t *cap
     return CLV_OK;
 }
 
-/* Up to sixteen draws of a two-label cut; unused lanes repeat the field without noise. *is_enough: what a batch holds
- * has what decides; else nothing is drawn. */
+/* Draws up to sixteen samples of a two-label cut. Unused lanes have the field without noise. *is_enough tells whether
+ * rounding is fine enough; otherwise nothing is drawn. */
 static enum clv_status draw_batch(struct clv_oracle *oracle, bool *is_enough, int32_t *y, double *value,
                                   const struct clv_field *field, struct draws draws, struct clv_error *err)
 {

@@ -1,5 +1,6 @@
-/* Clamped optima of the oracle's solution: what forcing one node to its other label costs, and the labelling that
- * attains it; sums over all of them are max-marginals and witness counts (clamped optima are called witnesses here). */
+/* Clamped optima of the oracle's solution, called witnesses here: the cost of forcing one node to its other label, and
+ * the labelling that attains it. All of them together give max-marginals and witness counts. Start at
+ * clv_oracle_witnesses. */
 #include <math.h>
 #include <string.h>
 
@@ -37,7 +38,7 @@ static enum clv_status clamp_ours(struct clv_oracle *oracle, const int32_t *node
 }
 
 #if WITH_BK
-/* The cut value of a labelling in grid units, and a weight per node that is larger than all its edges together. */
+/* Returns the cut value of a labelling, in units of the rounded scores. */
 static int64_t value_of(const struct clv_oracle *oracle, const uint8_t *label)
 {
     int64_t value = 0;
@@ -48,6 +49,7 @@ static int64_t value_of(const struct clv_oracle *oracle, const uint8_t *label)
     return value;
 }
 
+/* Returns a weight per node that is larger than its terminal weight and all its edges together. */
 static double *outweighing(const struct clv_oracle *oracle)
 {
     double *weight = array_alloc((size_t)oracle->n_nodes, sizeof *weight);
@@ -60,7 +62,7 @@ static double *outweighing(const struct clv_oracle *oracle)
     return weight;
 }
 
-/* Clamps by libmaxflow, which reuses its trees: each clamp is solved again from the solution before. */
+/* Clamps by libmaxflow, which reuses its trees: each clamp is solved from the previous solution. */
 static enum clv_status clamp_bk(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
                                 struct forward_state *forwarding, struct clv_error *err)
 {
@@ -91,14 +93,14 @@ static enum clv_status clamp_bk(struct clv_oracle *oracle, const int32_t *nodes,
 }
 #endif
 
-static void clamp_apart(const struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
-                        const struct forward_state *forwarding)
+static void clamp_without_edges(const struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
+                                const struct forward_state *forwarding)
 {
     for (int32_t k = 0; k < n; k++)
         forwarding->visit(forwarding->context, nodes[k], fabs(oracle->capacities.unary[nodes[k]]), &nodes[k], 1);
 }
 
-/* Clamps by a new cut for each. */
+/* Finds each clamped optimum by a new cut. */
 static enum clv_status clamp_exactly(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
                                      const struct forward_state *forwarding, struct clv_error *err)
 {
@@ -113,7 +115,7 @@ static enum clv_status clamp_exactly(struct clv_oracle *oracle, const int32_t *n
     return CLV_OK;
 }
 
-/* Returns the tree of the field that was solved. It is built when the first clamped optimum is needed. */
+/* Builds the tree of the field solved last, unless it exists already. */
 static enum clv_status make_tree(struct clv_oracle *oracle, const struct clv_field *field, struct clv_error *err)
 {
     if (oracle->has_tree)
@@ -127,7 +129,7 @@ static enum clv_status make_tree(struct clv_oracle *oracle, const struct clv_fie
     return CLV_OK;
 }
 
-/* Clamps on chains and forests, by forest_map. */
+/* Finds clamped optima of chains and forests, by forest_map. */
 static enum clv_status clamp_tree(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
                                   const struct forward_state *forwarding, struct clv_error *err)
 {
@@ -153,7 +155,7 @@ static enum clv_status clamp_tree(struct clv_oracle *oracle, const int32_t *node
     return CLV_OK;
 }
 
-/* Returns the list without repetitions, or all nodes if there is none. NULL when out of memory. */
+/* Returns nodes[n] without repetitions, or all nodes if `nodes` is NULL. Returns NULL when out of memory. */
 static int32_t *distinct_nodes(int32_t *n_distinct, const struct clv_oracle *oracle, const int32_t *nodes, int32_t n)
 {
     int32_t count = nodes ? n : oracle->n_solved;
@@ -185,8 +187,8 @@ enum clv_status clv_oracle_witnesses(struct clv_oracle *oracle, const int32_t *n
     int32_t n_distinct;
     OWNED_ARRAY int32_t *distinct = distinct_nodes(&n_distinct, oracle, nodes, n);
     NEED(distinct);
-    if (oracle->state == ORACLE_APART) {
-        clamp_apart(oracle, distinct, n_distinct, &forwarding);
+    if (oracle->state == ORACLE_NO_EDGES) {
+        clamp_without_edges(oracle, distinct, n_distinct, &forwarding);
         return CLV_OK;
     }
     if (oracle->state == ORACLE_EXACT)
@@ -246,7 +248,7 @@ struct witness_sums {
     const int32_t *y;
     double score;
     double *max_marginals; /* or NULL */
-    double *flips;         /* [n_nodes] how often a witness has the other label there */
+    double *flips;         /* [n_nodes] number of witnesses with the other label there */
 };
 
 static void add_witness(void *context, int32_t node, double cost, const int32_t *flipped, int32_t n_flipped)
@@ -261,7 +263,8 @@ static void add_witness(void *context, int32_t node, double cost, const int32_t 
         sums->flips[flipped[k]]++;
 }
 
-/* Finds max-marginals by minimum cuts: each node has the MAP labelling, and one witness of its other label. */
+/* Finds max-marginals by minimum cuts: n_nodes of the 2 n_nodes clamped optima are the MAP labelling, the others
+ * witnesses. */
 static enum clv_status cut_max_marginals(struct clv_oracle *oracle, double *max_marginals, double *counts,
                                          const struct clv_field *field, struct clv_error *err)
 {
