@@ -1,4 +1,4 @@
-/* Names and colours of labels: reads labels.tsv, writes it, and keeps both in model files. Start at
+/* Names and colours of labels: reads and writes labels.tsv, and stores them in model files. Start at
  * labels_parse_table. */
 #include "data/data.h"
 
@@ -28,7 +28,7 @@ enum clv_status clv_labels_copy(struct clv_labels *copy, const struct clv_labels
     return CLV_OK;
 }
 
-/* Nameless labels 0..n_labels-1 in the default colours. */
+/* Initialises labels 0..n_labels-1 without names, in the default colours. */
 static enum clv_status init(struct clv_labels *labels, int32_t n_labels, struct clv_error *err)
 {
     OWNED(clv_labels_release) struct clv_labels result = {.n_labels = n_labels};
@@ -47,7 +47,7 @@ enum clv_status clv_labels_binary(struct clv_labels *labels, struct clv_error *e
     MUST(init(&fresh, 2, err));
     snprintf(fresh.names[0], sizeof fresh.names[0], "background");
     snprintf(fresh.names[1], sizeof fresh.names[1], "foreground");
-    /* Rare in nature, so that a tint of it is seen on any photograph; the default's dark red is lost on dark
+    /* Rose is rare in nature, so its tint is visible on any photograph; the default dark red is not visible on dark
      * animals. */
     static const uint8_t rose[3] = {236, 64, 122};
     memcpy(fresh.palette[1], rose, sizeof rose);
@@ -60,11 +60,11 @@ struct row {
     int32_t value;
     const char *name;
     uint8_t colour[3];
-    bool has_colour; /* else the default one stays */
+    bool has_colour; /* false: the default colour stays */
 };
 
 struct columns {
-    int value, name, colour[3]; /* -1: absent; name is there */
+    int value, name, colour[3]; /* -1: absent; `name` never is */
 };
 
 static enum clv_status find_columns(struct columns *columns, const struct tsv *table, struct clv_error *err)
@@ -111,7 +111,7 @@ static enum clv_status parse_row(struct row *row, int32_t *next, const struct ts
     return CLV_OK;
 }
 
-/* The content of the rows read so far; names[256] of values, void among them. */
+/* The content of the rows read so far, by mask value; void values are named "void". */
 struct labels_state {
     char names[256][NAME_SIZE];
     uint8_t palette[256][3];
@@ -194,7 +194,7 @@ enum clv_status clv_labels_read(struct clv_labels *labels, const char *path, str
     return labels_parse_table(labels, path, bytes, size, err);
 }
 
-/* The label of that name (not terminated); void has none. -1: no label is called so. */
+/* Finds the label called name[length], which is not terminated. -1: there is none. */
 static int32_t find_name(const struct clv_labels *labels, const char *name, size_t length)
 {
     for (int32_t label = 0; label < labels->n_labels; label++)
@@ -247,7 +247,7 @@ void labels_put_table(struct text *text, const struct clv_labels *labels)
     }
 }
 
-/* The lowest value that is void from `from` on, below 255; -1: none is. */
+/* Returns the first void value in `from`..254, or -1. */
 static int32_t next_void(const struct clv_labels *labels, int32_t from)
 {
     while (from < CLV_VOID && !labels->is_void[from])

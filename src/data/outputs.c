@@ -1,5 +1,5 @@
-/* Checks every file that a command is going to write: it can be created, is none of the inputs, and replaces nothing
- * unless it may (outputs_claim). Locks keep two runs from writing into one folder or file (output_locks_folder). */
+/* Checks every file that a command will write (outputs_claim): it can be created, is not an input, and replaces an
+ * existing file only if allowed. Locks prevent two runs from writing into one folder or file (output_locks_folder). */
 #include "data/outputs.h"
 
 #include <errno.h>
@@ -30,8 +30,7 @@ static bool is_standard(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-/* Finds out what a path leads to, if anything. Where that is unknown (an I/O error), the path does not count as absent.
- * */
+/* Whether a path exists, and its stat. Fails if that cannot be determined, as after an I/O error. */
 static enum clv_status examine(bool *there, struct stat *info, const char *path, struct clv_error *err)
 {
     *there = stat(path, info) == 0;
@@ -40,8 +39,8 @@ static enum clv_status examine(bool *there, struct stat *info, const char *path,
     return fail_errno(err, CLV_ERR_CREATE, "%s: cannot find out whether it is there", path);
 }
 
-/* Whether writing would put another file in the place of one that is there: not so of devices and FIFOs, nor of
- * standard output by another name (/dev/stdout). */
+/* Whether writing would replace an existing regular file. Devices, FIFOs and standard output by another name
+ * (/dev/stdout) are not replaced. */
 static enum clv_status would_replace(bool *would, struct stat *info, const char *path, struct clv_error *err)
 {
     struct stat standard;
@@ -117,7 +116,7 @@ void outputs_sort(struct outputs *self)
         qsort(self->list, self->n, sizeof *self->list, compare);
 }
 
-/* Identifies the file, or the file of a page. */
+/* Gets the stat of a file; the path of a TIFF page gives that of its file. */
 static enum clv_status identify(bool *there, struct stat *info, const char *path, struct clv_error *err)
 {
     char file[PATH_MAX];
@@ -208,11 +207,12 @@ enum clv_status outputs_look_at_set(void *outputs, const struct clv_set *set, co
     return outputs_spare_set(outputs, set, path, err);
 }
 
-/* Bytes of a shards' lock file, which need not be there to be locked: shard i of n locks the same part of them as it
- * has of the work, so that shards of different counts meet where their work does. */
+/* Length of the byte range that shards lock in SHARDS_LOCK; the file itself may be empty. Shard i of n locks the i-th
+ * of n equal parts, so that shards of different counts conflict exactly where their work overlaps. */
 #define SHARES ((int64_t)1 << 40)
 
-/* How long a lock may be in the hands of one that only looks whether it is the last. */
+/* Attempts at a lock, and their interval. A process that ends holds a lock briefly to find out whether it is the
+ * last. */
 enum { ATTEMPTS = 20, ATTEMPT_MS = 10 };
 
 static int exit_code;
@@ -242,8 +242,8 @@ static bool hold(struct output_locks *self, int fd, char *file)
     return fits;
 }
 
-/* Locks a part of a file for this open file alone, or a folder (part is NULL) by flock's operation. False with
- * EAGAIN if another has it. */
+/* Locks a part of a file for this open file, or a folder (part is NULL) by flock's operation. Returns false with errno
+ * EAGAIN if another process holds the lock. */
 static bool lock(int fd, const struct flock *part, int operation)
 {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -257,8 +257,8 @@ static bool lock(int fd, const struct flock *part, int operation)
     return false;
 }
 
-/* Opens the lock file and locks a part of it. -1: it cannot be had, with EAGAIN if another has it. A file that its last
- * user removed in between is made again. */
+/* Opens or creates the lock file and locks a part of it. Returns -1 on failure, with errno EAGAIN if another process
+ * holds the lock. Tries again if the last user removed the file in between. */
 static int open_locked(const char *file, int64_t start, int64_t length)
 {
     const struct flock part = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
@@ -270,7 +270,7 @@ static int open_locked(const char *file, int64_t start, int64_t length)
         if (!lock(fd, &part, 0)) {
             int why = errno;
             if (why != EAGAIN)
-                unlink(file); /* no locks here */
+                unlink(file); /* the file system has no locks */
             close(fd);
             errno = why;
             return -1;
@@ -284,7 +284,7 @@ static int open_locked(const char *file, int64_t start, int64_t length)
     return -1;
 }
 
-/* Takes `file`, and frees its name unless it is kept. `path` is what a refusal names. */
+/* Locks the lock file `file`, whose name it owns: stores or frees it. A refusal names `path`. */
 static enum clv_status take_file(struct output_locks *self, char *file, const char *path, const struct clv_shard *shard,
                                  struct clv_error *err)
 {
@@ -294,7 +294,7 @@ static enum clv_status take_file(struct output_locks *self, char *file, const ch
         start = (shard->number - 1) * SHARES / shard->count;
         end = shard->number * SHARES / shard->count;
     }
-    int fd = open_locked(file, start, end - start); /* a length of 0 is all */
+    int fd = open_locked(file, start, end - start); /* a length of 0 is the whole file */
     bool refused = fd < 0 && errno == EAGAIN;
     if (fd >= 0 && hold(self, fd, file))
         return CLV_OK;
@@ -304,7 +304,7 @@ static enum clv_status take_file(struct output_locks *self, char *file, const ch
     return refused ? refuse(err, path, shard) : CLV_OK;
 }
 
-/* Whether a path leads to what is open; where that is unknown it counts as there. */
+/* Whether a path leads to the open file fd; true if that cannot be determined. */
 static bool is_there(const char *path, int fd)
 {
     struct stat opened, there;
@@ -313,7 +313,7 @@ static bool is_there(const char *path, int fd)
     return stat(path, &there) == 0 && there.st_dev == opened.st_dev && there.st_ino == opened.st_ino;
 }
 
-/* *is_gone: the folder is not there, or another one is in its place by now. */
+/* Locks a folder. *is_gone: the folder does not exist, or another one has replaced it in the meantime. */
 static enum clv_status take_folder(struct output_locks *self, bool *is_gone, const char *folder,
                                    const struct clv_shard *shard, struct clv_error *err)
 {

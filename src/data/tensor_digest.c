@@ -1,5 +1,5 @@
-/* Tensor files that notice when a byte of them has changed: a hash of what they say, which stands in their metadata.
- * Begin with add_tensor, which says what is hashed. */
+/* Tensor files with a digest: a hash of their content, stored in their metadata, which detects changed bytes. Start at
+ * add_tensor, which hashes one tensor. */
 #include "data/tensor_digest.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ static uint64_t add_text(uint64_t hash, const char *text)
     return hash_bytes(hash, text, strlen(text) + 1);
 }
 
-/* A pair as it stands in the file, where bytes that are not UTF-8 are replaced. */
+/* Hashes a metadata pair as written to the file, where bytes that are not UTF-8 are replaced. */
 static uint64_t add_pair(uint64_t hash, struct text *scratch, const char *key, const char *value)
 {
     scratch->size = 0;

@@ -1,5 +1,5 @@
-/* Finds the boxes of a set's images, in one file for all or in the files that the items name, and places them in
- * pixels. Images without boxes leave the set; images whose boxes do not fit go to the bad ones. Start at
+/* Finds the boxes of a set's images, in one file for all or in the files that the items name, and converts them to
+ * pixels. Images without boxes are removed from the set; images with invalid boxes are reported as bad. Start at
  * box_hints_read. */
 #include "intake/intake.h"
 
@@ -20,11 +20,11 @@ void box_hints_free(struct item_boxes *boxes, size_t n_items)
 
 struct hints_state {
     struct clv_boxes file;
-    const char *path; /* of the file that is open, or NULL */
+    const char *path; /* path of `file`, or NULL */
     const struct clv_train_options *options;
     size_t n_cut;
-    struct bad_images *bad;   /* receives files of boxes that cannot be read, too */
-    struct item_boxes *found; /* [n_found], of the set's items */
+    struct bad_images *bad;   /* also receives unreadable files of boxes */
+    struct item_boxes *found; /* [n_found] boxes of the set's items */
     size_t n_found;
 };
 
@@ -87,7 +87,7 @@ void box_hints_note_cut(size_t n_cut, const struct clv_train_options *options)
                        n_of(n_cut, "box at the border of its image", "boxes at the borders of their images").text);
 }
 
-/* Reads the boxes of an item from the file that it names. *boxes stays as it is if the item has none. */
+/* Reads the boxes of an item from the file that it names. *boxes stays unchanged if the item has none. */
 static enum clv_status read_own(struct item_boxes *boxes, struct hints_state *self, const struct clv_item *item,
                                 struct clv_error *err)
 {
@@ -103,8 +103,8 @@ static enum clv_status read_own(struct item_boxes *boxes, struct hints_state *se
 
 #define MAX_LISTED 5
 
-/* Notes which images have no boxes, and the first name in the file that no image has. entries[n] are those of the set's
- * items, then of others. */
+/* Prints a note on the images without boxes, and on the first image in the file that is not in the set. entries[n] are
+ * those of the set's items, followed by those of others. */
 static void report_missing(const struct clv_set *set, const struct clv_train_options *options,
                            const struct clv_boxes *file, const struct clv_image_boxes *const *entries, size_t n)
 {

@@ -1,5 +1,5 @@
-/* Reads all images and masks of a set before long work starts, in batches that processes share, and reports all that
- * are bad at once; also notes what the masks have in common. Start at check_set. */
+/* Reads all images and masks of a set before long work starts, in batches that are shared among processes. Reports all
+ * bad images together, and collects properties of the masks. Start at check_set. */
 #include "intake/intake.h"
 
 #include <stdio.h>
@@ -15,16 +15,16 @@
 
 /* The result for one image. */
 struct finding {
-    struct clv_error error;       /* of an image that is bad; its status is CLV_OK else; its kind is .. */
-    int64_t kind;                 /* .. this, as it may come from another process */
+    struct clv_error error;       /* fault of the image; status CLV_OK: none. Its kind is not valid, .. */
+    int64_t kind;                 /* .. but this number, which is valid in all processes */
     char note[160];               /* of the mask, or "" */
-    struct clv_pixel_box box;     /* of all that is neither background nor void in it */
+    struct clv_pixel_box box;     /* bounding box of pixels that are neither background nor void */
     bool has_label[256];          /* in the mask */
     bool is_12_bit;               /* image_is_12_bit */
     struct foreground foreground; /* of the mask */
 };
 
-/* Images are looked at in batches, so that findings take little memory. */
+/* Images per batch; bounds the memory of findings. */
 #define BATCH 256
 
 struct check {
@@ -32,7 +32,7 @@ struct check {
     const struct clv_recipe *recipe;
     const struct clv_image_limits *limits;
     const struct clv_progress *progress;
-    size_t first; /* image of the batch */
+    size_t first; /* index of the batch's first image */
     struct finding *findings;
     size_t n_done, n_12_bit;
 };
@@ -70,7 +70,7 @@ static enum clv_status look_at_mask(struct finding *finding, struct check *check
     return CLV_OK;
 }
 
-/* Fills the finding. An image that is too large for memory does not fail the function; *err names it. */
+/* Fills the finding. If the image is too large for memory, sets *is_too_large and *err, but returns CLV_OK. */
 static enum clv_status look_at_files(struct finding *finding, bool *is_too_large, struct check *check, size_t index,
                                      struct clv_error *err)
 {
@@ -81,7 +81,8 @@ static enum clv_status look_at_files(struct finding *finding, bool *is_too_large
     if (item->mask)
         MUST(look_at_mask(finding, check, index, &image, err));
     finding->is_12_bit =
-        item_is_12_bit(item, &image, check->limits) && !item_is_deep(item, check->limits); /* bands learn their range */
+        item_is_12_bit(item, &image, check->limits) && !item_is_deep(item, check->limits); /* bands_learn finds the
+                                                                                            * range of bands */
     *is_too_large =
         memory_check_extraction(check->recipe, set, item, image.width, image.height, check->limits, err) != CLV_OK;
     return CLV_OK;
@@ -114,7 +115,7 @@ static bool finding_slot(struct comm_piece *piece, void *context, size_t index, 
     return k == 0;
 }
 
-/* Gives an image with a mask the box of its foreground, because other images teach by boxes. */
+/* Gives an image with a mask the bounding box of its foreground, because other images have boxes. */
 static enum clv_status take_box(struct supervision *self, size_t item, const struct finding *finding,
                                 struct clv_error *err)
 {
@@ -125,7 +126,7 @@ static enum clv_status take_box(struct supervision *self, size_t item, const str
     return CLV_OK;
 }
 
-/* Contents of all masks together. */
+/* Summary of all masks. */
 struct summary {
     size_t n_noted, n_empty;
     const char *first_empty;
@@ -147,7 +148,7 @@ static void sum_up(struct summary *summary, const struct finding *finding, const
         memcpy(summary->note, finding->note, sizeof summary->note);
 }
 
-/* Explains masks of 0 and 255 whose labels.tsv names labels 0 and 1: 255 was read as void. */
+/* Fails, with advice, for masks of 0 and 255 if labels.tsv names labels 0 and 1: 255 was read as void. */
 static enum clv_status check_order(const struct supervision *self, const char *name,
                                    const struct clv_train_options *options, struct clv_error *err)
 {
@@ -175,7 +176,8 @@ static enum clv_status report(const struct summary *summary, const struct superv
         report_message(options->progress, CLV_NOTE, "%zu of %zu masks: %s", summary->n_noted, self->n_masks,
                        summary->note);
     const char *name = only < labels->n_labels ? labels->names[only] : "";
-    bool may_be_guessed = self->n_boxed || summary->has_label[CLV_VOID]; /* the others, by boxes or strokes */
+    bool may_be_guessed = self->n_boxed || summary->has_label[CLV_VOID]; /* boxes or strokes may provide the other
+                                                                          * labels */
     FAIL_IF(n_labels == 1 && !may_be_guessed, CLV_ERR_DATA,
             "%s: the %zu masks have one label alone, \"%s\", from which nothing is learned", options->data,
             self->n_masks, name);
@@ -191,7 +193,7 @@ static enum clv_status report(const struct summary *summary, const struct superv
     return CLV_OK;
 }
 
-/* Takes in what was found in image `index` of the set. */
+/* Adds the finding of image `index` of the set to the summary, or to the bad images. */
 static enum clv_status take_finding(bool *is_bad, struct summary *summary, struct check *check, size_t index,
                                     struct clv_error *err)
 {
@@ -215,7 +217,7 @@ static enum clv_status take_finding(bool *is_bad, struct summary *summary, struc
     return CLV_OK;
 }
 
-/* Looks at all images, and sets is_bad[n_items]. */
+/* Reads all images, and sets is_bad[n_items]. */
 static enum clv_status look(bool *is_bad, struct summary *summary, struct check *check, int n_threads,
                             struct clv_error *err)
 {
@@ -249,7 +251,7 @@ static void drop(struct supervision *self, const bool *is_bad)
     self->set.n_items = kept;
 }
 
-/* Looks at all images and reports those that are bad, with those that were bad before. */
+/* Reads all images and reports the bad ones, including those found before. */
 static enum clv_status find_bad(bool *is_bad, struct summary *summary, struct check *check,
                                 const struct clv_train_options *options, struct clv_error *err)
 {
@@ -259,7 +261,7 @@ static enum clv_status find_bad(bool *is_bad, struct summary *summary, struct ch
     return bad_images_report(&self->bad, &self->set, n_images, options, err);
 }
 
-/* The summary is NULL where masks need not go together. */
+/* Checks all images and removes the bad ones. summary NULL: masks need not agree with each other. */
 static enum clv_status check_images(struct supervision *self, struct summary *summary, const struct clv_recipe *recipe,
                                     const struct clv_train_options *options, struct clv_error *err)
 {
@@ -272,7 +274,7 @@ static enum clv_status check_images(struct supervision *self, struct summary *su
                           .findings = findings};
     NEED(is_bad && findings);
     enum clv_status status = find_bad(is_bad, summary, &check, options, err);
-    report_count(options->progress, options->data, check.n_12_bit, TWELVE_BITS, NULL); /* also where images are bad */
+    report_count(options->progress, options->data, check.n_12_bit, TWELVE_BITS, NULL); /* also if images are bad */
     if (status)
         return status;
     if (summary)

@@ -1,5 +1,5 @@
-/* Makes maps of rasters: their bands, and the normalised differences of all pairs of them (Tucker 1979, of two), at a
- * reduced size. Start at bands_map_read. */
+/* Makes maps of rasters at a reduced size: their bands, and the normalised differences of pairs of bands (Tucker 1979
+ * has that of two bands). Start at bands_map_read. */
 #include "data/maps/maps.h"
 
 #include <math.h>
@@ -9,22 +9,22 @@
 #include "image/raster/raster.h"
 
 #define MOST_VALUES 16777216.0
-#define COMPARED    8 /* bands */
+#define COMPARED    8 /* bands that are compared in pairs, at most */
 
 static int32_t n_compared(int32_t n_bands)
 {
     return n_bands < COMPARED ? n_bands : COMPARED;
 }
 
-/* Channels of the map of so many bands: themselves, and the normalised differences (a - b) / (|a| + |b|) of all pairs
- * of them, or of 8 that are spread evenly over more (Tucker 1979, of two). */
+/* Number of channels for n_bands bands: the bands, and the normalised differences (a - b) / (|a| + |b|) of all pairs of
+ * bands. Of more than 8 bands, 8 that are spread evenly are compared. */
 static int32_t bands_map_channels(int32_t n_bands)
 {
     int32_t n = n_compared(n_bands);
     return n_bands + n * (n - 1) / 2;
 }
 
-/* The whole map of a raster of that size. */
+/* The size of the map of a raster, as a part that covers it. */
 static struct image_part map_size(int32_t width, int32_t height, const struct clv_bands *bands)
 {
     double values = (double)width * height * bands_map_channels(bands->n_bands);
@@ -35,7 +35,7 @@ static struct image_part map_size(int32_t width, int32_t height, const struct cl
     return (struct image_part){0, 0, map_width, map_height, map_width, map_height};
 }
 
-/* The first pixel of the image that a pixel of the map covers. */
+/* The first row or column of the image that row or column `at` of the map covers. */
 static int32_t begin(int32_t at, int32_t size, int32_t map_size)
 {
     return (int32_t)((int64_t)at * size / map_size);
@@ -52,7 +52,7 @@ static void add_differences(float *channel, size_t plane, const double *mean, in
         }
 }
 
-/* Row `y` of the part, of means over what there is. */
+/* Computes row `y` of the part: means of the values that are present, and their differences. */
 static void add_row(struct clv_map *map, int32_t y, const struct image_part *wanted, const float *values,
                     const struct image_part *seen, const struct clv_bands *bands)
 {
