@@ -15,11 +15,9 @@ void mask_survey_release(struct mask_survey *survey)
     *survey = (struct mask_survey){0};
 }
 
-#define SLOTS 1024 /* a power of 2, four times MASK_MAX_CODES */
-#define LEAST_AREA                                                                                                     \
-    4                 /* least mean area of objects, in pixels; in a photograph nearly every pixel has another
-                         * colour */
-#define FINE_STEPS 16 /* greys of one mask within this range cannot be told from the noise of JPEG */
+#define SLOTS      1024 /* a power of 2, four times MASK_MAX_CODES */
+#define LEAST_AREA 4    /* least mean area of objects in pixels; in a photograph most pixels differ in colour */
+#define FINE_STEPS 16   /* greys of one mask within this range cannot be told from the noise of JPEG */
 
 /* The codes of one mask. */
 struct counts {

@@ -1,5 +1,6 @@
-/* Decides the tags of an example from its input scores, for every form of model: by signs, on a chain, by enumeration,
- * by branch and bound, or by messages and single flips. Start at clv_tag_decide, at the end. */
+/* Decides the tags of an example from its input scores, for all forms of models: by signs, dynamic programming on a
+ * chain, enumeration, branch and bound, or max-product messages and single flips. Start at clv_tag_decide, at the
+ * end. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "infer/infer.h"
 #include "tags/tags.h"
 
-/* A model over undirected couplings at work: y and the lean a_i + sum_j c_ij y_j of each tag. */
+/* State of a search with undirected couplings: y, and the activation a_i + sum_j c_ij y_j of each tag. */
 struct state {
     const struct clv_tag_model *model;
     const double *scores;
@@ -17,15 +18,15 @@ struct state {
     int8_t *y, *best;
 };
 
-/* c_ij = c_ji, stored once: c_10, c_20, c_21, c_30 .. */
+/* Coupling c_ij = c_ji, stored once, in the order c_10, c_20, c_21, c_30 and so on. */
 static double coupling(const struct clv_tag_model *model, size_t i, size_t j)
 {
     size_t high = i > j ? i : j, low = i > j ? j : i;
     return i == j ? 0 : model->coupling[high * (high - 1) / 2 + low];
 }
 
-/* The value to be minimised: LMBM sum_i [1 - z_i]_+; FULL -(sum_i a_i y_i + sum_{i<j} c_ij y_i y_j) = -1/2 sum_i y_i
- * (a_i + lean_i). */
+/* The objective to be minimised. LMBM: sum_i [1 - z_i]_+. FULL: -(sum_i a_i y_i + sum_{i<j} c_ij y_i y_j) = -1/2 sum_i
+ * y_i (a_i + activation_i). */
 static double objective(const struct state *self)
 {
     double sum = 0;
@@ -54,7 +55,7 @@ static void flip(struct state *self, size_t k)
         self->lean[i] += 2 * coupling(self->model, i, k) * self->y[k];
 }
 
-/* Tries every labelling, each one flip from the one before (Gray code). */
+/* Tries all labellings in Gray code, so that successive labellings differ by one flip. */
 static double enumerate(struct state *self, uint64_t *n_looked)
 {
     size_t n = (size_t)self->model->n_tags;
@@ -74,7 +75,7 @@ static double enumerate(struct state *self, uint64_t *n_looked)
     return least;
 }
 
-/* Max-product belief propagation on the Boltzmann machine's couplings: sum_i a_i y_i + sum c_ij y_i y_j. */
+/* Initialises y by max-product belief propagation for sum_i a_i y_i + sum_{i<j} c_ij y_i y_j. */
 static enum clv_status start_from_messages(struct state *self, struct clv_error *err)
 {
     const struct clv_tag_model *model = self->model;
@@ -113,7 +114,7 @@ static enum clv_status start_from_messages(struct state *self, struct clv_error 
     return CLV_OK;
 }
 
-/* Flips single tags of self->y as long as that helps. */
+/* Flips single tags of self->y while the objective decreases. */
 static void descend(struct state *self, double *value, uint64_t *n_looked)
 {
     size_t n = (size_t)self->model->n_tags;
@@ -138,7 +139,7 @@ static void descend(struct state *self, double *value, uint64_t *n_looked)
     memcpy(self->best, self->y, n);
 }
 
-/* FULL's linear relaxation: a bound, and the labels that it is sure of. */
+/* Solves the linear relaxation of FULL: sets the bound, and the tags of self->y that the relaxation decides. */
 static enum clv_status relax(struct state *self, double *bound, struct clv_error *err)
 {
     OWNED(tag_relaxation_release) struct tag_relaxation relaxation = {0};
@@ -226,7 +227,7 @@ static enum clv_status decide_network(int8_t *y, struct clv_belief_result *resul
     return CLV_OK;
 }
 
-/* Decides each tag by the sign of its own score. */
+/* Decides each tag by the sign of its score. */
 static void decide_alone(int8_t *y, struct clv_belief_result *result, const double *scores, size_t n)
 {
     *result = (struct clv_belief_result){.is_optimal = 1, .n_nodes = n};

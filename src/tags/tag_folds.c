@@ -1,5 +1,5 @@
-/* Holds out folds of the examples, fits models to the rest, and scores or decides the held-out ones; orders tags by how
- * well they are predicted. Start at tag_hold_out. */
+/* Holds out folds of the examples, fits models to the others, and computes scores or decisions for the held-out ones;
+ * orders tags by their held-out F. Start at tag_hold_out. */
 #include "tags/tag_folds.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ size_t tag_folds_size(const struct tag_folds *folds)
     return (size_t)folds->n_repeats * folds->n;
 }
 
-/* Parts are folds of all repeats. */
+/* Predicts the held-out examples of a part. Parts number the folds of all repeats. */
 static enum clv_status decide_part(const struct tag_held_out *self, const struct clv_tag_model *model,
                                    const struct tag_fit_task *task, size_t which, size_t part, struct clv_error *err)
 {
@@ -60,7 +60,7 @@ static enum clv_status decide_part(const struct tag_held_out *self, const struct
     return CLV_OK;
 }
 
-/* Task number `which` of a part. */
+/* Fits and predicts task number `which` of a part. */
 static enum clv_status hold_out_task(const struct tag_held_out *self, struct tag_fit_task *task, size_t which,
                                      size_t part, struct clv_error *err)
 {
@@ -77,8 +77,8 @@ static enum clv_status hold_out_task(const struct tag_held_out *self, struct tag
     return CLV_OK;
 }
 
-/* All tasks of a fold, from the strongest regularisation to the weakest, each from the dual variables of the one
- * before: what is at its bound mostly stays there. */
+/* Runs all tasks of a fold, from the strongest regularisation to the weakest. Each starts from the dual variables of
+ * the previous one, since most variables at a bound stay there. */
 static enum clv_status hold_out_fold(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
@@ -100,7 +100,7 @@ static enum clv_status hold_out_fold(void *context, size_t index, int thread, st
         if (at % n_folds != fold)
             examples[task.n++] = self->folds->order[repeat * n + at];
     task.examples = examples;
-    for (size_t t = 0; t < self->n_tasks; t++) { /* by insertion */
+    for (size_t t = 0; t < self->n_tasks; t++) { /* insertion sort */
         size_t at = t;
         double lambda = self->parameters[t][CLV_TAG_LAMBDA];
         for (; at > 0 && self->parameters[order[at - 1]][CLV_TAG_LAMBDA] < lambda; at--)
@@ -121,7 +121,7 @@ enum clv_status tag_hold_out(const struct tag_held_out *held, struct clv_error *
                         (void *)(uintptr_t)held, err);
 }
 
-/* 2 |both| / (|true| + |predicted|) of one tag; 0/0 is 1. */
+/* F of one tag: 2 |both| / (|true| + |predicted|); 0/0 is 1. */
 static double f_of_tag(const uint8_t *truth, const uint8_t *tags, size_t n, size_t n_tags, size_t tag)
 {
     uint64_t both = 0, sum = 0;

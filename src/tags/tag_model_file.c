@@ -1,5 +1,5 @@
-/* Writes and reads the files of models of tags: tensors, and JSON in their metadata. Everything that is read is
- * checked. Start at clv_tag_model_write. */
+/* Writes and reads files of models of tags: tensors, and JSON in their metadata. Reading checks all content. Start at
+ * clv_tag_model_write. */
 #include <math.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static struct clv_tensor table(const char *name, const double *data, size_t rows
         .name = name, .dtype = CLV_F64, .n_dimensions = 2, .shape = {(int64_t)rows, (int64_t)columns}, .data = data};
 }
 
-/* The model's tensors, as views of it; returns how many. */
+/* Lists the model's tensors, as views; returns their number. */
 static size_t own_tensors(struct clv_tensor *tensors, const struct clv_tag_model *model)
 {
     size_t n = 0, k = (size_t)model->n_tags, d = (size_t)model->n_features;
@@ -163,7 +163,7 @@ struct tag_file {
     const char *path;
 };
 
-/* Copies the numbers of a tensor that must have n of them, all finite. */
+/* Copies the values of a tensor of this shape, which must be finite. */
 static enum clv_status take_reals(double **copy, const struct tag_file *file, const char *name, int32_t n_dims,
                                   const int64_t *shape, struct clv_error *err)
 {

@@ -1,5 +1,5 @@
-/* Trains models of tags: has the table of learners, checks what they are given, and puts the model together from a fit,
- * thresholds and support vectors. Start at clv_tag_train, at the end. */
+/* Trains models of tags: has the table of learners, checks the settings, and assembles the model from a fit, thresholds
+ * and support vectors. Start at clv_tag_train, at the end. */
 #include "tags/tags.h"
 
 #include <stdbool.h>
@@ -63,7 +63,7 @@ const char *clv_tag_idle(const struct clv_tag_training *training, enum clv_tag_p
 enum clv_status tag_parameter_check(enum clv_tag_parameter index, double value, struct clv_error *err)
 {
     const struct clv_parameter *p = &clv_tag_parameters[index];
-    if (!(value >= p->minimum && value <= p->maximum)) /* NaN fails too */
+    if (!(value >= p->minimum && value <= p->maximum)) /* also refuses NaN */
         return fail(err, CLV_ERR_USAGE, "%s is %g, must be %g to %g", p->name, value, p->minimum, p->maximum);
     return CLV_OK;
 }
@@ -110,7 +110,7 @@ enum clv_status clv_tag_mean_distance(double *mean, const struct clv_tag_trainin
     return CLV_OK;
 }
 
-/* Thresholds from held-out scores go into the biases. */
+/* Tunes thresholds on held-out scores and subtracts them from the biases. */
 static enum clv_status tune(struct clv_tag_model *model, const struct clv_tag_training *training,
                             const struct tag_problem *problem, const struct tag_folds *folds, const double *parameters,
                             struct clv_error *err)
@@ -129,7 +129,7 @@ static enum clv_status tune(struct clv_tag_model *model, const struct clv_tag_tr
     return CLV_OK;
 }
 
-/* Keeps the examples of which any tag has a coefficient as the model's support vectors. */
+/* Keeps the examples with a nonzero coefficient of any tag as the model's support vectors. */
 static enum clv_status keep_vectors(struct clv_tag_model *model, const struct tag_problem *problem,
                                     struct clv_error *err)
 {
@@ -176,7 +176,7 @@ static enum clv_status copy_names(struct clv_tag_model *model, const struct clv_
     return CLV_OK;
 }
 
-/* The fit to all examples, with what comes before it (the sequence) and after it (thresholds). */
+/* Fits to all examples; before this orders the tags, and afterwards tunes thresholds, if the learner needs it. */
 static enum clv_status fit_all(struct clv_tag_model *model, struct clv_tag_training_result *result,
                                const struct clv_tag_training *training, const struct tag_problem *problem,
                                const double *parameters, struct clv_error *err)
@@ -213,7 +213,7 @@ static enum clv_status fit_all(struct clv_tag_model *model, struct clv_tag_train
     if (!training->learner->is_tuned)
         return CLV_OK;
     status = tune(model, training, problem, &folds, parameters, err);
-    if (status == CLV_ERR_INTERRUPTED) { /* the fit is there */
+    if (status == CLV_ERR_INTERRUPTED) { /* the fit is complete */
         result->interrupted = true;
         return CLV_OK;
     }
