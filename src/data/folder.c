@@ -271,8 +271,7 @@ static enum clv_status find_layout(struct layout *layout, const char *folder, st
     if (masks != of_masks[0])
         MUST(holds_masks(&layout->is_paired, below, err));
     if (layout->is_paired && images &&
-        (images == of_images[0] || !path_is_folder(same))) /* masks/img/ has the masks of img/, a folder next to
-                                                            * masks/ */
+        (images == of_images[0] || !path_is_folder(same))) /* masks/img/ has the masks of img/ */
         layout->images = images;
     layout->masks = layout->is_paired ? masks : "";
     if (instances && !layout->is_paired) {

@@ -53,11 +53,11 @@ static const char *remedy_of(const struct foregrounds *all)
     return all->remedy ? all->remedy : "these are two labels";
 }
 
-static enum clv_status fail_values(const struct foregrounds *all, const char *name, int own, const char *other,
-                                   int value, struct clv_error *err)
+static enum clv_status fail_values(const struct foregrounds *all, const char *name, int value, const char *other,
+                                   int other_value, struct clv_error *err)
 {
-    return fail_fault(err, CLV_FAULT_MASK_VALUES, "%s: holds 0 and %d, but %s 0 and %d: %s", name, own, other, value,
-                      remedy_of(all));
+    return fail_fault(err, CLV_FAULT_MASK_VALUES, "%s: holds 0 and %d, but %s 0 and %d: %s", name, value, other,
+                      other_value, remedy_of(all));
 }
 
 /* Refuses foregrounds of two colours, of white and a colour, and of white and another value: they are two labels. */
@@ -112,7 +112,7 @@ enum clv_status foregrounds_agree(struct foregrounds *all, const struct foregrou
 
 /* Reads the values as binary masks, by the rules for files. *are_binary is false if a mask has more values than
  * background, foreground and void, or if two masks have different foreground values. */
-static enum clv_status read_all(struct clv_mask *made, struct foreground *found, bool *are_binary,
+static enum clv_status read_all(struct clv_mask *masks, struct foreground *found, bool *are_binary,
                                 const struct clv_mask *values, const char *const *names, size_t n,
                                 struct clv_error *err)
 {
@@ -121,12 +121,12 @@ static enum clv_status read_all(struct clv_mask *made, struct foreground *found,
     *are_binary = true;
     MUST(clv_labels_binary(&labels, err));
     for (size_t i = 0; i < n && *are_binary; i++) {
-        enum clv_status status = mask_from_values(&made[i], &values[i], &labels, names[i], err);
+        enum clv_status status = mask_from_values(&masks[i], &values[i], &labels, names[i], err);
         *are_binary = status == CLV_OK;
         if (status == CLV_ERR_DATA)
             break;
         MUST(status);
-        found[i] = foreground_of(&made[i], values[i].labels, 1);
+        found[i] = foreground_of(&masks[i], values[i].labels, 1);
         *are_binary = !differs(&all, &found[i]);
         all.value = found[i].value ? found[i].value : all.value;
     }

@@ -29,7 +29,7 @@ enum clv_status clv_labels_copy(struct clv_labels *copy, const struct clv_labels
 }
 
 /* Initialises labels 0..n_labels-1 without names, in the default colours. */
-static enum clv_status init(struct clv_labels *labels, int32_t n_labels, struct clv_error *err)
+static enum clv_status labels_init(struct clv_labels *labels, int32_t n_labels, struct clv_error *err)
 {
     OWNED(clv_labels_release) struct clv_labels result = {.n_labels = n_labels};
     *labels = (struct clv_labels){0};
@@ -43,15 +43,15 @@ static enum clv_status init(struct clv_labels *labels, int32_t n_labels, struct 
 
 enum clv_status clv_labels_binary(struct clv_labels *labels, struct clv_error *err)
 {
-    struct clv_labels fresh;
-    MUST(init(&fresh, 2, err));
-    snprintf(fresh.names[0], sizeof fresh.names[0], "background");
-    snprintf(fresh.names[1], sizeof fresh.names[1], "foreground");
+    struct clv_labels result;
+    MUST(labels_init(&result, 2, err));
+    snprintf(result.names[0], sizeof result.names[0], "background");
+    snprintf(result.names[1], sizeof result.names[1], "foreground");
     /* Rose is rare in nature, so its tint is visible on any photograph; the default dark red is not visible on dark
      * animals. */
     static const uint8_t rose[3] = {236, 64, 122};
-    memcpy(fresh.palette[1], rose, sizeof rose);
-    *labels = fresh;
+    memcpy(result.palette[1], rose, sizeof rose);
+    *labels = result;
     return CLV_OK;
 }
 
@@ -70,10 +70,10 @@ struct columns {
 static enum clv_status find_columns(struct columns *columns, const struct tsv *table, struct clv_error *err)
 {
     static const char *const names[] = {"value", "name", "red", "green", "blue"};
-    int *const places[] = {&columns->value, &columns->name, &columns->colour[0], &columns->colour[1],
-                           &columns->colour[2]};
+    int *const targets[] = {&columns->value, &columns->name, &columns->colour[0], &columns->colour[1],
+                            &columns->colour[2]};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        *places[i] = tsv_column(table, names[i]);
+        *targets[i] = tsv_column(table, names[i]);
     MUST(tsv_require_column(&columns->name, table, "name", err));
     bool has_colour = columns->colour[0] >= 0 || columns->colour[1] >= 0 || columns->colour[2] >= 0;
     for (int c = 0; c < 3 && has_colour; c++)
@@ -177,7 +177,7 @@ enum clv_status labels_parse_table(struct clv_labels *labels, const char *path, 
                  "; as of printf 'value\\tname\\n0\\tbackground\\n1\\thorse\\n' >labels.tsv");
     MUST(status);
     OWNED(clv_labels_release) struct clv_labels result = {0};
-    MUST(init(&result, reading->highest + 1, err));
+    MUST(labels_init(&result, reading->highest + 1, err));
     memcpy(result.names, reading->names, (size_t)result.n_labels * sizeof *result.names);
     memcpy(result.palette, reading->palette, sizeof reading->palette);
     memcpy(result.is_void, reading->is_void, sizeof result.is_void);

@@ -31,10 +31,10 @@ static bool is_standard(const char *path)
 }
 
 /* Whether a path exists, and its stat. Fails if that cannot be determined, as after an I/O error. */
-static enum clv_status examine(bool *there, struct stat *info, const char *path, struct clv_error *err)
+static enum clv_status stat_path(bool *exists, struct stat *info, const char *path, struct clv_error *err)
 {
-    *there = stat(path, info) == 0;
-    if (*there || errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG)
+    *exists = stat(path, info) == 0;
+    if (*exists || errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG)
         return CLV_OK;
     return fail_errno(err, CLV_ERR_CREATE, "%s: cannot find out whether it is there", path);
 }
@@ -47,7 +47,7 @@ static enum clv_status would_replace(bool *would, struct stat *info, const char 
     *would = false;
     if (is_standard(path))
         return CLV_OK;
-    MUST(examine(would, info, path, err));
+    MUST(stat_path(would, info, path, err));
     if (*would)
         *would = S_ISREG(info->st_mode) && (fstat(STDOUT_FILENO, &standard) != 0 || standard.st_dev != info->st_dev ||
                                             standard.st_ino != info->st_ino);
@@ -58,11 +58,11 @@ static enum clv_status would_replace(bool *would, struct stat *info, const char 
 static enum clv_status check_creatable(const char *path, struct clv_error *err)
 {
     struct stat info;
-    bool there;
+    bool exists;
     if (is_standard(path))
         return CLV_OK;
-    MUST(examine(&there, &info, path, err));
-    if (there) {
+    MUST(stat_path(&exists, &info, path, err));
+    if (exists) {
         FAIL_IF(S_ISDIR(info.st_mode), CLV_ERR_CREATE, "%s: is a folder", path);
         return access(path, W_OK) ? fail_errno(err, CLV_ERR_CREATE, "%s: cannot write", path) : CLV_OK;
     }
@@ -117,26 +117,26 @@ void outputs_sort(struct outputs *self)
 }
 
 /* Gets the stat of a file; the path of a TIFF page gives that of its file. */
-static enum clv_status identify(bool *there, struct stat *info, const char *path, struct clv_error *err)
+static enum clv_status identify(bool *exists, struct stat *info, const char *path, struct clv_error *err)
 {
     char file[PATH_MAX];
     size_t length;
     uint32_t page;
     if (!path_page(&length, &page, path))
-        return examine(there, info, path, err);
+        return stat_path(exists, info, path, err);
     snprintf(file, sizeof file, "%.*s", (int)length, path);
-    *there = false;
-    return length < sizeof file ? examine(there, info, file, err) : CLV_OK;
+    *exists = false;
+    return length < sizeof file ? stat_path(exists, info, file, err) : CLV_OK;
 }
 
 static enum clv_status spare_file(const struct outputs *self, const char *input, struct clv_error *err)
 {
     struct stat info;
-    bool there;
+    bool exists;
     if (!self->n || !input)
         return CLV_OK;
-    MUST(identify(&there, &info, input, err));
-    if (!there)
+    MUST(identify(&exists, &info, input, err));
+    if (!exists)
         return CLV_OK;
     const struct replaced key = {info.st_dev, info.st_ino, NULL};
     const struct replaced *found = bsearch(&key, self->list, self->n, sizeof key, compare);
@@ -222,7 +222,7 @@ int output_locks_exit_code(void)
     return exit_code;
 }
 
-static enum clv_status refuse(struct clv_error *err, const char *path, const struct clv_shard *shard)
+static enum clv_status refuse_lock(struct clv_error *err, const char *path, const struct clv_shard *shard)
 {
     char part[48] = "";
     exit_code = EX_TEMPFAIL;
@@ -231,7 +231,7 @@ static enum clv_status refuse(struct clv_error *err, const char *path, const str
     return fail(err, CLV_ERR_CREATE, "%s: another run%s writes there now; wait until it has ended", path, part);
 }
 
-static bool hold(struct output_locks *self, int fd, char *file)
+static bool add_lock(struct output_locks *self, int fd, char *file)
 {
     struct stat info;
     bool fits = self->n < OUTPUT_LOCKS_MAX && fstat(fd, &info) == 0;
@@ -262,7 +262,7 @@ static bool lock(int fd, const struct flock *part, int operation)
 static int open_locked(const char *file, int64_t start, int64_t length)
 {
     const struct flock part = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
-    struct stat opened, there;
+    struct stat opened, named;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         int fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
         if (fd < 0)
@@ -275,8 +275,8 @@ static int open_locked(const char *file, int64_t start, int64_t length)
             errno = why;
             return -1;
         }
-        if (fstat(fd, &opened) == 0 && stat(file, &there) == 0 && there.st_dev == opened.st_dev &&
-            there.st_ino == opened.st_ino)
+        if (fstat(fd, &opened) == 0 && stat(file, &named) == 0 && named.st_dev == opened.st_dev &&
+            named.st_ino == opened.st_ino)
             return fd;
         close(fd);
     }
@@ -296,21 +296,21 @@ static enum clv_status take_file(struct output_locks *self, char *file, const ch
     }
     int fd = open_locked(file, start, end - start); /* a length of 0 is the whole file */
     bool refused = fd < 0 && errno == EAGAIN;
-    if (fd >= 0 && hold(self, fd, file))
+    if (fd >= 0 && add_lock(self, fd, file))
         return CLV_OK;
     if (fd >= 0)
         close(fd);
     array_free(file);
-    return refused ? refuse(err, path, shard) : CLV_OK;
+    return refused ? refuse_lock(err, path, shard) : CLV_OK;
 }
 
 /* Whether a path leads to the open file fd; true if that cannot be determined. */
-static bool is_there(const char *path, int fd)
+static bool leads_to(const char *path, int fd)
 {
-    struct stat opened, there;
+    struct stat opened, named;
     if (fstat(fd, &opened) != 0)
         return true;
-    return stat(path, &there) == 0 && there.st_dev == opened.st_dev && there.st_ino == opened.st_ino;
+    return stat(path, &named) == 0 && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
 
 /* Locks a folder. *is_gone: the folder does not exist, or another one has replaced it in the meantime. */
@@ -322,15 +322,15 @@ static enum clv_status take_folder(struct output_locks *self, bool *is_gone, con
     *is_gone = fd < 0 && errno == ENOENT;
     if (fd < 0)
         return CLV_OK;
-    if (!hold(self, fd, NULL)) {
+    if (!add_lock(self, fd, NULL)) {
         close(fd);
         return CLV_OK;
     }
     if (!lock(fd, NULL, is_whole ? LOCK_EX : LOCK_SH) && errno == EAGAIN) {
         close(self->taken[--self->n].fd);
-        return refuse(err, folder, NULL);
+        return refuse_lock(err, folder, NULL);
     }
-    *is_gone = !is_there(folder, fd);
+    *is_gone = !leads_to(folder, fd);
     if (*is_gone) {
         close(self->taken[--self->n].fd);
         return CLV_OK;
@@ -370,7 +370,7 @@ enum clv_status output_locks_file(struct output_locks *self, const char *path, s
     return take_file(self, file, path, NULL, err);
 }
 
-static void let_go(struct taken_lock *taken)
+static void release_lock(struct taken_lock *taken)
 {
     const struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (taken->file && fcntl(taken->fd, F_OFD_SETLK, &all) == 0)
@@ -384,7 +384,7 @@ void output_locks_end_shard(struct output_locks *self)
     int n = 0;
     for (int k = 0; k < self->n; k++)
         if (self->taken[k].file)
-            let_go(&self->taken[k]);
+            release_lock(&self->taken[k]);
         else
             self->taken[n++] = self->taken[k];
     self->n = n;
@@ -393,6 +393,6 @@ void output_locks_end_shard(struct output_locks *self)
 void output_locks_release(struct output_locks *self)
 {
     for (int k = self->n - 1; k >= 0; k--)
-        let_go(&self->taken[k]);
+        release_lock(&self->taken[k]);
     *self = (struct output_locks){.n = 0};
 }

@@ -94,10 +94,10 @@ enum clv_status tensors_check_digest(const struct clv_tensors *tensors, const ch
         const char *key = clv_tensors_metadata_key(tensors, i);
         FAIL_IF(!is_known(key, known), CLV_ERR_DATA, "%s: metadata \"%.60s\" does not belong in it", path, key);
     }
-    const char *said = clv_tensors_metadata(tensors, TENSOR_DIGEST);
+    const char *stored = clv_tensors_metadata(tensors, TENSOR_DIGEST);
     uint64_t hash = HASH_START;
     char digest[DIGEST_SIZE];
-    if (!said)
+    if (!stored)
         return CLV_OK;
     OWNED(text_release) struct text scratch = {0};
     text_init(&scratch, SIZE_MAX / 2);
@@ -110,8 +110,8 @@ enum clv_status tensors_check_digest(const struct clv_tensors *tensors, const ch
     for (size_t i = 0; i < clv_tensors_count(tensors); i++)
         hash = add_tensor(hash, clv_tensors_at(tensors, i));
     print_digest(digest, hash);
-    FAIL_IF(strcmp(said, digest) != 0, CLV_ERR_DATA,
+    FAIL_IF(strcmp(stored, digest) != 0, CLV_ERR_DATA,
             "%s: is damaged: its content is not what was written (digest %.40s, now %s); take a copy, or make it again",
-            path, said, digest);
+            path, stored, digest);
     return CLV_OK;
 }

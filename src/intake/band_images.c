@@ -13,8 +13,8 @@ bool band_images_is_further(const char *path, const char *names)
 {
     size_t length = strlen(path);
     for (const char *name = names ? strchr(names, ',') : NULL; name; name = strchr(name + 1, ',')) {
-        size_t own = strcspn(name + 1, ",");
-        if (own && length >= own && memcmp(path + length - own, name + 1, own) == 0)
+        size_t n_name = strcspn(name + 1, ",");
+        if (n_name && length >= n_name && memcmp(path + length - n_name, name + 1, n_name) == 0)
             return true;
     }
     return false;

@@ -53,8 +53,8 @@ static struct clv_pixel_box find_box(const struct clv_mask *mask)
     return box;
 }
 
-static enum clv_status look_at_mask(struct finding *finding, struct check *check, size_t index,
-                                    const struct clv_image *image, struct clv_error *err)
+static enum clv_status read_mask(struct finding *finding, struct check *check, size_t index,
+                                 const struct clv_image *image, struct clv_error *err)
 {
     struct supervision *supervision = check->supervision;
     const struct clv_item *item = &supervision->set.items[index];
@@ -71,24 +71,23 @@ static enum clv_status look_at_mask(struct finding *finding, struct check *check
 }
 
 /* Fills the finding. If the image is too large for memory, sets *is_too_large and *err, but returns CLV_OK. */
-static enum clv_status look_at_files(struct finding *finding, bool *is_too_large, struct check *check, size_t index,
-                                     struct clv_error *err)
+static enum clv_status read_files(struct finding *finding, bool *is_too_large, struct check *check, size_t index,
+                                  struct clv_error *err)
 {
     const struct clv_set *set = &check->supervision->set;
     const struct clv_item *item = &set->items[index];
     OWNED(clv_image_release) struct clv_image image = {0};
     MUST(item_image_read(&image, item, check->limits, err));
     if (item->mask)
-        MUST(look_at_mask(finding, check, index, &image, err));
-    finding->is_12_bit =
-        item_is_12_bit(item, &image, check->limits) && !item_is_deep(item, check->limits); /* bands_learn finds the
-                                                                                            * range of bands */
+        MUST(read_mask(finding, check, index, &image, err));
+    finding->is_12_bit = item_is_12_bit(item, &image, check->limits) &&
+                         !item_is_deep(item, check->limits); /* bands_learn finds ranges */
     *is_too_large =
         memory_check_extraction(check->recipe, set, item, image.width, image.height, check->limits, err) != CLV_OK;
     return CLV_OK;
 }
 
-static enum clv_status look_at_image(void *context, size_t index, int thread, struct clv_error *err)
+static enum clv_status read_image(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
     struct check *check = context;
@@ -98,7 +97,7 @@ static enum clv_status look_at_image(void *context, size_t index, int thread, st
     bool is_too_large = false;
     FAIL_IF(stop_requested(check->progress), CLV_ERR_INTERRUPTED, "interrupted");
     *finding = (struct finding){0};
-    enum clv_status status = look_at_files(finding, &is_too_large, check, item, &finding->error);
+    enum clv_status status = read_files(finding, &is_too_large, check, item, &finding->error);
     finding->kind = error_kind_number(finding->error.kind);
     parallel_progress(check->progress, "looking at images", &check->n_done, set->n_items, set->items[item].name);
     if (is_too_large || status == CLV_OK || status == CLV_ERR_DATA || status == CLV_ERR_NO_INPUT)
@@ -135,7 +134,7 @@ struct summary {
     struct foregrounds foregrounds;
 };
 
-static void sum_up(struct summary *summary, const struct finding *finding, const struct clv_item *item)
+static void add_to_summary(struct summary *summary, const struct finding *finding, const struct clv_item *item)
 {
     bool is_empty = finding->has_label[0];
     for (int v = 1; v < CLV_VOID; v++)
@@ -176,8 +175,7 @@ static enum clv_status report(const struct summary *summary, const struct superv
         report_message(options->progress, CLV_NOTE, "%zu of %zu masks: %s", summary->n_noted, self->n_masks,
                        summary->note);
     const char *name = only < labels->n_labels ? labels->names[only] : "";
-    bool may_be_guessed = self->n_boxed || summary->has_label[CLV_VOID]; /* boxes or strokes may provide the other
-                                                                          * labels */
+    bool may_be_guessed = self->n_boxed || summary->has_label[CLV_VOID]; /* from boxes or strokes */
     FAIL_IF(n_labels == 1 && !may_be_guessed, CLV_ERR_DATA,
             "%s: the %zu masks have one label alone, \"%s\", from which nothing is learned", options->data,
             self->n_masks, name);
@@ -213,25 +211,25 @@ static enum clv_status take_finding(bool *is_bad, struct summary *summary, struc
     if (self->n_boxed && index < self->n_masks)
         MUST(take_box(self, index, finding, err));
     if (summary && item->mask)
-        sum_up(summary, finding, item);
+        add_to_summary(summary, finding, item);
     return CLV_OK;
 }
 
 /* Reads all images, and sets is_bad[n_items]. */
-static enum clv_status look(bool *is_bad, struct summary *summary, struct check *check, int n_threads,
-                            struct clv_error *err)
+static enum clv_status read_images(bool *is_bad, struct summary *summary, struct check *check, int n_threads,
+                                   struct clv_error *err)
 {
     size_t n = check->supervision->set.n_items;
     for (check->first = 0; check->first < n; check->first += BATCH) {
         size_t n_batch = n - check->first < BATCH ? n - check->first : BATCH;
-        MUST(comm_for(n_batch, n_threads, look_at_image, finding_slot, check, err));
+        MUST(comm_for(n_batch, n_threads, read_image, finding_slot, check, err));
         for (size_t i = check->first; i < check->first + n_batch; i++)
             MUST(take_finding(&is_bad[i], summary, check, i, err));
     }
     return CLV_OK;
 }
 
-static void drop(struct supervision *self, const bool *is_bad)
+static void drop_bad(struct supervision *self, const bool *is_bad)
 {
     size_t kept = 0, n = self->set.n_items, n_masks = self->n_masks, n_boxed = self->n_boxed;
     for (size_t i = 0; i < n; i++) {
@@ -257,7 +255,7 @@ static enum clv_status find_bad(bool *is_bad, struct summary *summary, struct ch
 {
     struct supervision *self = check->supervision;
     size_t n_images = self->set.n_items + self->bad.n;
-    MUST(look(is_bad, summary, check, options->n_threads, err));
+    MUST(read_images(is_bad, summary, check, options->n_threads, err));
     return bad_images_report(&self->bad, &self->set, n_images, options, err);
 }
 
@@ -279,7 +277,7 @@ static enum clv_status check_images(struct supervision *self, struct summary *su
         return status;
     if (summary)
         MUST(report(summary, self, options, err));
-    drop(self, is_bad);
+    drop_bad(self, is_bad);
     return CLV_OK;
 }
 

@@ -106,8 +106,7 @@ bool training_set_is_deep(const struct clv_set *set, const struct clv_image_limi
 /* All images and masks that cannot be used for training, collected to be reported together. */
 struct bad_images {
     struct bad_image {
-        char *message; /* one line; this and the next three members are copied from a struct clv_error, which is
-                        * larger */
+        char *message; /* one line; the next members are those of a struct clv_error */
         size_t path_length;
         const char *kind;
         enum clv_fault fault;

@@ -232,16 +232,16 @@ static enum clv_status read_masks(struct supervision *self, const char **splits,
 /* Removes the masks of all items, and every item whose image is in self->set or in an earlier item. */
 static enum clv_status keep_new(struct clv_set *set, const struct supervision *self, struct clv_error *err)
 {
-    OWNED(names_release) struct names taken = {0};
+    OWNED(names_release) struct names known_names = {0};
     OWNED(names_release) struct names set_names = {0};
     OWNED_ARRAY bool *is_new = array_alloc(set->n_items, sizeof *is_new);
     size_t kept = 0;
     NEED(is_new);
-    MUST(names_of_set(&taken, &self->set, err));
+    MUST(names_of_set(&known_names, &self->set, err));
     MUST(names_of_set(&set_names, set, err));
     for (size_t i = 0; i < set->n_items; i++) {
         struct name *name = names_find(&set_names, set->items[i].name); /* one entry for all items of an image */
-        is_new[i] = !name->found && !names_find(&taken, name->text);
+        is_new[i] = !name->found && !names_find(&known_names, name->text);
         name->found = true;
     }
     for (size_t i = 0; i < set->n_items; i++) {

@@ -274,7 +274,7 @@ enum clv_status bad_images_add(struct bad_images *self, size_t item, enum clv_st
 }
 
 /* Whether both have the same kind of fault. */
-static bool are_alike(const struct bad_image *a, const struct bad_image *b)
+static bool have_same_fault(const struct bad_image *a, const struct bad_image *b)
 {
     return a->kind && a->kind == b->kind;
 }
@@ -300,14 +300,14 @@ static enum clv_status put_fault(struct text *text, bool *is_left, const struct 
     OWNED(text_release) struct text names = {0};
     size_t n = 0;
     for (size_t i = first + 1; i < self->n; i++)
-        n += is_left[i] && are_alike(image, &self->images[i]);
+        n += is_left[i] && have_same_fault(image, &self->images[i]);
     bool are_few = n && n < MOST_NAMED && 2 * (n + 1) < count_masks(set);
     if (are_few && image->fault == CLV_FAULT_MASK_SIZE)
         n = 0;
     text_init(&names, 1 << 16);
     for (size_t i = first + 1; i < self->n && n; i++) {
         const struct bad_image *other = &self->images[i];
-        if (!is_left[i] || !are_alike(image, other))
+        if (!is_left[i] || !have_same_fault(image, other))
             continue;
         is_left[i] = false;
         if (are_few)

@@ -14,7 +14,7 @@
  * of memory. */
 static char *free_output(const char *path)
 {
-    char real[PATH_MAX], made[PATH_MAX];
+    char real[PATH_MAX], output[PATH_MAX];
     OWNED_ARRAY char *folder = path_is_folder(path) ? string_copy(path) : path_folder(path);
     if (!folder)
         return NULL;
@@ -30,14 +30,14 @@ static char *free_output(const char *path)
         if (k > 1)
             snprintf(ending, sizeof ending, "-labels-%d", k);
         if (has_name)
-            snprintf(made, sizeof made, "%s%s", folder, ending);
+            snprintf(output, sizeof output, "%s%s", folder, ending);
         else
-            snprintf(made, sizeof made, "%s%s%s%s", is_here ? "" : folder, is_here ? "../" : "/../", path_name(real),
-                     ending);
-        if (!path_exists(made))
+            snprintf(output, sizeof output, "%s%s%s%s", is_here ? "" : folder, is_here ? "../" : "/../",
+                     path_name(real), ending);
+        if (!path_exists(output))
             break;
     }
-    return string_copy(made);
+    return string_copy(output);
 }
 
 void mask_command_put(struct text *text, const char *masks, const char *images, const char *set, const char *options)
@@ -69,11 +69,11 @@ static char *folder_of(const struct clv_set *set, bool of_masks)
             continue;
         below += strncmp(below, root ? root : "", n_root) == 0 ? n_root : 0;
         below += strspn(below, "/");
-        const size_t own = strcspn(below, "/");
-        if (!below[own] || (first && (own != length || strncmp(first, below, own) != 0)))
+        const size_t n_name = strcspn(below, "/");
+        if (!below[n_name] || (first && (n_name != length || strncmp(first, below, n_name) != 0)))
             return NULL;
         first = below;
-        length = own;
+        length = n_name;
     }
     OWNED_ARRAY char *name = string_copy(first ? first : "");
     if (!first || !name)
@@ -145,15 +145,15 @@ static enum clv_status put_advice(struct text *text, const struct question *ques
     OWNED(mask_plan_release) struct mask_plan plan = {0};
     OWNED(colour_table_release) struct colour_table table = {0};
     OWNED_ARRAY char *folder = path_folder(set->items[item].mask);
-    size_t n = 0, own = 0;
+    size_t n = 0, at = 0;
     NEED(pairs && folder);
     for (size_t i = 0; i < set->n_items; i++) {
-        own = i == item ? n : own;
+        at = i == item ? n : at;
         if (set->items[i].mask && !set->items[i].is_derived)
             pairs[n++] = (struct mask_pair){set->items[i].mask, set->items[i].image};
     }
     if (question->fault == CLV_FAULT_MASK_SIZE) {
-        MUST(mask_survey(&survey, pairs + own, n ? 1 : 0, limits, NULL, err));
+        MUST(mask_survey(&survey, pairs + at, n ? 1 : 0, limits, NULL, err));
         if (n && survey.facts[0].is_read)
             put_size(text, &survey.facts[0], set, path);
         return CLV_OK;

@@ -71,8 +71,7 @@ enum mask_as { MASKS_AS_FOUND, MASKS_AS_LABELS, MASKS_AS_OBJECTS };
 enum mask_white { WHITE_AS_FOUND, WHITE_VOID, WHITE_FOREGROUND, WHITE_LABEL };
 struct mask_wishes {
     int as;                          /* enum mask_as */
-    int white;                       /* enum mask_white: the meaning of 255 if masks also have values other than 0 and
-                                      * 255 */
+    int white;                       /* enum mask_white: meaning of 255 beside values other than 0 */
     bool stretches;                  /* masks of any size are scaled to their photo */
     const struct code_table *codes;  /* NULL: not given */
     const struct clv_labels *labels; /* a labels.tsv, whose values are kept; NULL: not given */
@@ -109,14 +108,12 @@ struct mask_survey {
     struct mask_facts *facts; /* [n] */
     size_t n, n_read, n_lossy, n_coloured, n_objects, n_turned, n_upright, n_rough;
     int factor;                  /* common mask_factor of all masks; 0: they differ */
-    struct code_count *codes[2]; /* [n_codes[k]] of masks that are not rough, sorted; k = 1: values are replaced by
-                                  * their colours */
+    struct code_count *codes[2]; /* [n_codes[k]] of masks that are not rough, sorted; k = 1: by colour */
     size_t n_codes[2], capacity[2];
-    double (*bins)[4];    /* [MASK_BINS] of rough masks, by 5 bits per channel: number of pixels, sums of red, green and
-                        * blue */
-    uint64_t levels[256]; /* pixels by value or grey, of all masks */
-    uint64_t n_pixels;    /* of masks that were read */
-    bool has_white_masks; /* some masks have only 0 and 255 */
+    double (*bins)[4];      /* [MASK_BINS] of rough masks, by 5 bits per channel: pixels, sums of channels */
+    uint64_t levels[256];   /* pixels by value or grey, of all masks */
+    uint64_t n_pixels;      /* of masks that were read */
+    bool has_white_masks;   /* some masks have only 0 and 255 */
     bool has_valued_masks;  /* some masks have other values */
     bool has_fine_steps;    /* a lossy mask has several greys close to each other, such as 0 and 1 */
     bool palettes_disagree; /* a value has different colours in two masks */

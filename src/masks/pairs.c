@@ -291,13 +291,13 @@ static int roughness(const char *folder, const char *below, const struct clv_ima
 
 /* Whether the files match as masks and photos: at least half of the masks have a photo, and most of a sample of masks
  * have fewer colours than their photos. */
-static enum clv_status go_together(bool *do_they, const struct path_list *masks, const struct path_list *images,
+static enum clv_status files_match(bool *match, const struct path_list *masks, const struct path_list *images,
                                    const char *folder, const struct clv_image_limits *limits, struct clv_error *err)
 {
     OWNED(path_list_release) struct path_list faults = {0};
     OWNED_ARRAY size_t *mask_of = array_alloc(images->n, sizeof *mask_of);
     size_t n_paired = 0, n_smoother = 0, n_looked = 0;
-    *do_they = false;
+    *match = false;
     NEED(mask_of);
     MUST(masks_pair(mask_of, &faults, masks, images, err));
     for (size_t i = 0; i < images->n; i++)
@@ -308,7 +308,7 @@ static enum clv_status go_together(bool *do_they, const struct path_list *masks,
         n_looked++;
         n_smoother += roughness(folder, masks->paths[mask_of[i]], limits) < roughness(folder, images->paths[i], limits);
     }
-    *do_they = n_paired && 2 * n_paired >= masks->n && 2 * n_smoother > n_looked;
+    *match = n_paired && 2 * n_paired >= masks->n && 2 * n_smoother > n_looked;
     return CLV_OK;
 }
 
@@ -366,7 +366,7 @@ enum clv_status masks_part(struct path_list *masks, struct path_list *images, co
                                files->paths[i], err));
         for (int turn = 0; turn < (way == BY_WORD ? 1 : 2) && !is_third && first.n && second.n; turn++) {
             const struct path_list *as_masks = turn ? &first : &second, *as_images = turn ? &second : &first;
-            MUST(go_together(&fits, as_masks, as_images, folder, limits, err));
+            MUST(files_match(&fits, as_masks, as_images, folder, limits, err));
             if (!fits)
                 continue;
             *masks = turn ? TAKE(first) : TAKE(second);

@@ -279,8 +279,7 @@ static enum clv_status plan_as_found(struct mask_plan *plan, const struct mask_s
         memmove(codes + at, codes + at + 1, (--n - at) * sizeof *codes);
     }
     FAIL_IF(n < 2 && is_odd, CLV_ERR_DATA, "the masks hold one value beside 255, %u", n ? codes[0].code : 0);
-    if (n == 1 && codes[0].code != 0 && is_found(survey, plan->shows, CODE_CLEAR)) { /* one colour and transparent
-                                                                                      * pixels */
+    if (n == 1 && codes[0].code != 0 && is_found(survey, plan->shows, CODE_CLEAR)) { /* one colour, cut out */
         codes[1] = codes[0];
         codes[0] = (struct code_count){plan->shows ? CODE_COLOUR : 0, 0};
         n = 2;

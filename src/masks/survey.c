@@ -215,8 +215,8 @@ static void take_levels(struct mask_survey *self, struct mask_facts *facts, cons
     self->n_pixels += (uint64_t)mask->width * (uint64_t)mask->height;
 }
 
-static enum clv_status look_at(struct mask_survey *self, size_t index, const struct mask_pair *pair,
-                               const struct clv_image_limits *limits, struct clv_error *err)
+static enum clv_status survey_mask(struct mask_survey *self, size_t index, const struct mask_pair *pair,
+                                   const struct clv_image_limits *limits, struct clv_error *err)
 {
     OWNED(foreign_mask_release) struct foreign_mask mask = {0};
     OWNED_ARRAY struct counts *counts = array_zalloc(1, sizeof *counts);
@@ -286,7 +286,7 @@ enum clv_status mask_survey(struct mask_survey *survey, const struct mask_pair *
     memset(result.palette, -1, sizeof result.palette);
     for (size_t i = 0; i < n; i++) {
         FAIL_IF(stop_requested(progress), CLV_ERR_INTERRUPTED, "interrupted");
-        MUST(look_at(&result, i, &pairs[i], limits, err));
+        MUST(survey_mask(&result, i, &pairs[i], limits, err));
         report_progress(progress, "looking at masks", i + 1, n, NULL);
     }
     *survey = TAKE(result);

@@ -73,8 +73,8 @@ static double weigh_products(const double **weight, const double *y, int32_t n, 
 }
 
 /* The activation z_i / y_i of decision i. */
-static double lean(const struct clv_belief_net *net, const double *weight, const double *input, const double *y,
-                   int32_t i)
+static double activation(const struct clv_belief_net *net, const double *weight, const double *input, const double *y,
+                         int32_t i)
 {
     double sum = input[i];
     for (int32_t size = 1; size < net->order && size <= i; size++)
@@ -114,7 +114,7 @@ static double branch(struct search *self, int32_t i)
         self->y[i] = -self->y[i];
         return level->other;
     }
-    double z = lean(self->net, level->weight, self->input, self->y, i);
+    double z = activation(self->net, level->weight, self->input, self->y, i);
     self->y[i] = z > 0 ? 1 : -1;
     level->other = level->loss + hinge(-fabs(z));
     return level->loss + hinge(fabs(z));
@@ -164,7 +164,7 @@ static double first_path(const struct search *self, int8_t *y)
 {
     double loss = 0;
     for (int32_t i = 0; i < self->net->n_tags; i++) {
-        double z = lean(self->net, self->levels[i].weight, self->input, self->y, i);
+        double z = activation(self->net, self->levels[i].weight, self->input, self->y, i);
         self->y[i] = z > 0 ? 1 : -1;
         y[i] = (int8_t)self->y[i];
         loss += hinge(fabs(z));

@@ -144,12 +144,12 @@ static double pass(struct hinge_block *block, size_t i, struct worker *self, con
         below = fmin(below, projected);
         if (projected == 0)
             continue;
-        double q = self->q[m], fresh = q > 0 ? fmin(fmax(alpha - g / q, 0), block->c) : block->c;
-        if (fresh == alpha)
+        double q = self->q[m], updated = q > 0 ? fmin(fmax(alpha - g / q, 0), block->c) : block->c;
+        if (updated == alpha)
             continue;
-        tag->alpha[m] = fresh;
-        add_input(self, block->inputs, m, (fresh - alpha) * y);
-        add_coupling(block, i, m, (fresh - alpha) * y);
+        tag->alpha[m] = updated;
+        add_input(self, block->inputs, m, (updated - alpha) * y);
+        add_coupling(block, i, m, (updated - alpha) * y);
     }
     self->above = above > 0 ? above : INFINITY;
     self->below = below < 0 ? below : -INFINITY;
@@ -241,12 +241,12 @@ static bool is_any_shrunk(const struct worker *workers, const struct hinge_block
     return 0;
 }
 
-struct crew {
+struct worker_list {
     struct worker *workers; /* [n] */
     size_t n;
 };
 
-static void crew_release(struct crew *self)
+static void worker_list_release(struct worker_list *self)
 {
     for (size_t i = 0; self->workers && i < self->n; i++)
         arrays_free(self->workers[i].score, self->workers[i].q, self->workers[i].active);
@@ -257,8 +257,9 @@ enum clv_status hinge_solve(struct hinge_result *result, struct hinge_block *blo
                             struct clv_error *err)
 {
     size_t n = block->inputs->n;
-    OWNED(crew_release) struct crew crew = {array_zalloc(block->n_tags, sizeof *crew.workers), block->n_tags};
-    struct worker *workers = crew.workers;
+    OWNED(worker_list_release) struct worker_list list = {array_zalloc(block->n_tags, sizeof *list.workers),
+                                                          block->n_tags};
+    struct worker *workers = list.workers;
     NEED(workers);
     MUST(workers_init(workers, block, options->warm, err));
     struct hinge_result solved = {0};

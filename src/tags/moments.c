@@ -58,11 +58,11 @@ void clv_colour_moments(double moments[CLV_MOMENTS], const struct clv_image *ima
                     square[c] += difference * difference;
                 }
             }
-        double n = (double)(y1 - y0) * (double)(x1 - x0), *own = moments + (size_t)cell * 2 * BANDS;
+        double n = (double)(y1 - y0) * (double)(x1 - x0), *cell_moments = moments + (size_t)cell * 2 * BANDS;
         for (int c = 0; c < BANDS; c++) {
             double mean = sum[c] / n;
-            own[c] = first[c] + mean;
-            own[BANDS + c] = fmax(0, square[c] / n - mean * mean);
+            cell_moments[c] = first[c] + mean;
+            cell_moments[BANDS + c] = fmax(0, square[c] / n - mean * mean);
         }
     }
 }

@@ -14,7 +14,7 @@
 struct state {
     const struct clv_tag_model *model;
     const double *scores;
-    double *lean; /* [n_tags] */
+    double *activation; /* [n_tags] */
     int8_t *y, *best;
 };
 
@@ -32,19 +32,19 @@ static double objective(const struct state *self)
     double sum = 0;
     for (int32_t i = 0; i < self->model->n_tags; i++)
         if (self->model->form == CLV_TAGS_LMBM)
-            sum += fmax(0, 1 - self->y[i] * self->lean[i]);
+            sum += fmax(0, 1 - self->y[i] * self->activation[i]);
         else
-            sum -= 0.5 * self->y[i] * (self->scores[i] + self->lean[i]);
+            sum -= 0.5 * self->y[i] * (self->scores[i] + self->activation[i]);
     return sum;
 }
 
-static void lean_anew(struct state *self)
+static void compute_activations(struct state *self)
 {
     size_t n = (size_t)self->model->n_tags;
     for (size_t i = 0; i < n; i++) {
-        self->lean[i] = self->scores[i];
+        self->activation[i] = self->scores[i];
         for (size_t j = 0; j < n; j++)
-            self->lean[i] += coupling(self->model, i, j) * self->y[j];
+            self->activation[i] += coupling(self->model, i, j) * self->y[j];
     }
 }
 
@@ -52,7 +52,7 @@ static void flip(struct state *self, size_t k)
 {
     self->y[k] = (int8_t)-self->y[k];
     for (size_t i = 0; i < (size_t)self->model->n_tags; i++)
-        self->lean[i] += 2 * coupling(self->model, i, k) * self->y[k];
+        self->activation[i] += 2 * coupling(self->model, i, k) * self->y[k];
 }
 
 /* Tries all labellings in Gray code, so that successive labellings differ by one flip. */
@@ -60,7 +60,7 @@ static double enumerate(struct state *self, uint64_t *n_looked)
 {
     size_t n = (size_t)self->model->n_tags;
     memset(self->y, -1, n);
-    lean_anew(self);
+    compute_activations(self);
     double least = objective(self);
     memcpy(self->best, self->y, n);
     *n_looked = (uint64_t)1 << n;
@@ -118,7 +118,7 @@ static enum clv_status start_from_messages(struct state *self, struct clv_error 
 static void descend(struct state *self, double *value, uint64_t *n_looked)
 {
     size_t n = (size_t)self->model->n_tags;
-    lean_anew(self);
+    compute_activations(self);
     *value = objective(self);
     *n_looked = 1;
     for (bool is_better = 1; is_better;) {
@@ -133,7 +133,7 @@ static void descend(struct state *self, double *value, uint64_t *n_looked)
                 flip(self, k);
             }
         }
-        lean_anew(self);
+        compute_activations(self);
         *value = objective(self);
     }
     memcpy(self->best, self->y, n);
@@ -172,10 +172,10 @@ static enum clv_status decide_undirected(int8_t *y, struct clv_belief_result *re
                                          const double *scores, struct clv_error *err)
 {
     size_t n = (size_t)model->n_tags;
-    OWNED_ARRAY double *lean = array_alloc(n, sizeof *lean);
+    OWNED_ARRAY double *activation = array_alloc(n, sizeof *activation);
     OWNED_ARRAY int8_t *tried = array_alloc(n, 1);
-    NEED(lean && tried);
-    struct state state = {model, scores, lean, tried, y};
+    NEED(activation && tried);
+    struct state state = {model, scores, activation, tried, y};
     struct clv_belief_result found = {0};
     if (model->n_tags <= CLV_MAX_ENUMERATED) {
         found.loss = found.bound = enumerate(&state, &found.n_nodes);

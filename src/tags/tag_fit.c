@@ -246,7 +246,7 @@ static enum clv_status model_init(struct clv_tag_model *model, const struct tag_
 }
 
 /* Sums objectives times lambda, which gives equation (6): the mean of the hinges over examples. */
-static struct clv_tag_training_result sum_up(const struct fit_state *self, size_t n_results)
+static struct clv_tag_training_result sum_results(const struct fit_state *self, size_t n_results)
 {
     struct clv_tag_training_result sum = {.is_converged = true};
     double lambda = self->task->parameters[CLV_TAG_LAMBDA];
@@ -286,7 +286,7 @@ static enum clv_status fit_hinges(struct clv_tag_model *model, struct clv_tag_tr
     MUST(is_joined ? fit_together(&self, err) : parallel_for(k, task->n_threads, fit_decision, &self, err));
     for (size_t i = 0; model->coefficient && i < k * n; i++)
         model->coefficient[i] = self.alpha[i] * self.data.y[i];
-    *result = sum_up(&self, is_joined ? 1 : k);
+    *result = sum_results(&self, is_joined ? 1 : k);
     return CLV_OK;
 }
 

@@ -41,18 +41,18 @@ size_t tag_folds_size(const struct tag_folds *folds)
 
 /* Predicts the held-out examples of a part. Parts number the folds of all repeats. */
 static enum clv_status decide_part(const struct tag_held_out *self, const struct clv_tag_model *model,
-                                   const struct tag_fit_task *task, size_t which, size_t part, struct clv_error *err)
+                                   const struct tag_fit_task *task, size_t number, size_t part, struct clv_error *err)
 {
     size_t k = (size_t)model->n_tags, n = self->folds->n, n_folds = (size_t)self->folds->n_folds;
     size_t repeat = part / n_folds, fold = part % n_folds;
-    size_t start = which * tag_folds_size(self->folds) + repeat * n;
+    size_t start = number * tag_folds_size(self->folds) + repeat * n;
     const struct clv_belief_search search = {.max_nodes = CLV_TAG_DEFAULT_NODES};
-    OWNED_ARRAY double *own = array_alloc(k, sizeof *own);
-    NEED(own);
+    OWNED_ARRAY double *buffer = array_alloc(k, sizeof *buffer);
+    NEED(buffer);
     for (size_t at = fold; at < n; at += n_folds) {
         size_t l = (size_t)self->folds->order[repeat * n + at], slot = (start + l) * k;
         FAIL_IF(stop_requested(self->progress), CLV_ERR_INTERRUPTED, "interrupted");
-        double *scores = self->scores ? self->scores + slot : own;
+        double *scores = self->scores ? self->scores + slot : buffer;
         tag_fit_scores(scores, model, task, l);
         if (self->tags)
             MUST(clv_tag_decide(self->tags + slot, NULL, model, scores, &search, err));
@@ -61,19 +61,19 @@ static enum clv_status decide_part(const struct tag_held_out *self, const struct
 }
 
 /* Fits and predicts task number `which` of a part. */
-static enum clv_status hold_out_task(const struct tag_held_out *self, struct tag_fit_task *task, size_t which,
+static enum clv_status hold_out_task(const struct tag_held_out *self, struct tag_fit_task *task, size_t number,
                                      size_t part, struct clv_error *err)
 {
     OWNED(clv_tag_model_release) struct clv_tag_model model = {0};
     struct clv_tag_training_result result;
-    task->tag_of = self->tag_of ? self->tag_of[which] : NULL;
-    task->parameters = self->parameters[which];
+    task->tag_of = self->tag_of ? self->tag_of[number] : NULL;
+    task->parameters = self->parameters[number];
     MUST(tag_fit(&model, &result, task, err));
     FAIL_IF(stop_requested(self->progress), CLV_ERR_INTERRUPTED, "interrupted");
-    MUST(decide_part(self, &model, task, which, part, err));
+    MUST(decide_part(self, &model, task, number, part, err));
     size_t n_parts = (size_t)self->folds->n_folds * (size_t)self->folds->n_repeats;
     if (self->finished)
-        self->finished[which * n_parts + part] = 1;
+        self->finished[number * n_parts + part] = 1;
     return CLV_OK;
 }
 

@@ -11,11 +11,11 @@
 #include "model/model.h"
 #include "tags/tags.h"
 
-#define FORMAT        "cleave tags "
-#define VERSION       "1"
-#define N_METADATA    5
-#define N_OWN_TENSORS (9 + RECIPE_TENSORS)
-#define MAX_RECORD    ((size_t)1 << 28)
+#define FORMAT      "cleave tags "
+#define VERSION     "1"
+#define N_METADATA  5
+#define MAX_TENSORS (9 + RECIPE_TENSORS)
+#define MAX_RECORD  ((size_t)1 << 28)
 
 static struct clv_tensor reals(const char *name, const double *data, size_t n)
 {
@@ -29,7 +29,7 @@ static struct clv_tensor table(const char *name, const double *data, size_t rows
 }
 
 /* Lists the model's tensors, as views; returns their number. */
-static size_t own_tensors(struct clv_tensor *tensors, const struct clv_tag_model *model)
+static size_t model_tensors(struct clv_tensor *tensors, const struct clv_tag_model *model)
 {
     size_t n = 0, k = (size_t)model->n_tags, d = (size_t)model->n_features;
     tensors[n++] = reals("bias", model->bias, k);
@@ -91,7 +91,7 @@ static void texts_release(struct text (*texts)[N_TEXTS])
 
 enum clv_status clv_tag_model_write(const char *path, const struct clv_tag_model *model, struct clv_error *err)
 {
-    struct clv_tensor tensors[N_OWN_TENSORS];
+    struct clv_tensor tensors[MAX_TENSORS];
     OWNED(texts_release) struct text texts[N_TEXTS] = {{0}};
     for (int i = 0; i < N_TEXTS; i++)
         text_init(&texts[i], MAX_RECORD);
@@ -101,7 +101,7 @@ enum clv_status clv_tag_model_write(const char *path, const struct clv_tag_model
                                                  {"names", texts[TEXT_NAMES].bytes},
                                                  {"recipe", texts[TEXT_RECIPE].bytes},
                                                  {"record", texts[TEXT_RECORD].bytes}};
-    return tensors_write_digested(path, tensors, own_tensors(tensors, model), metadata, N_METADATA, err);
+    return tensors_write_digested(path, tensors, model_tensors(tensors, model), metadata, N_METADATA, err);
 }
 
 static enum clv_status check_format(const struct clv_tensors *tensors, const char *path, struct clv_error *err)

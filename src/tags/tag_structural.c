@@ -54,7 +54,7 @@ static enum clv_status decide(struct machine *self, struct clv_error *err)
 
 /* Finds argmax_y |y - y_l|_H + f(y): the loss changes each score by 1/2 against the truth. Sets the corner and its
  * loss. */
-static enum clv_status ask(double *loss, struct machine *self, size_t l, struct clv_error *err)
+static enum clv_status find_corner(double *loss, struct machine *self, size_t l, struct clv_error *err)
 {
     size_t example = (size_t)self->task->examples[l];
     const uint8_t *truth = self->task->problem->tags + example * self->k;
@@ -132,11 +132,11 @@ static enum clv_status pass(double *gap, struct machine *self, int32_t *order, i
     for (size_t at = 0; at < n && !stop_requested(self->task->progress); at++) {
         size_t l = (size_t)order[at];
         double loss, square;
-        MUST(ask(&loss, self, l, err));
-        double own = block_gap(&square, self, l, loss);
-        *gap += own;
-        if (own > 0 && square > 0)
-            move(self, l, fmin(1, own / square), loss);
+        MUST(find_corner(&loss, self, l, err));
+        double gap_of_block = block_gap(&square, self, l, loss);
+        *gap += gap_of_block;
+        if (gap_of_block > 0 && square > 0)
+            move(self, l, fmin(1, gap_of_block / square), loss);
     }
     return CLV_OK;
 }
@@ -160,7 +160,7 @@ static enum clv_status measure(struct clv_tag_training_result *result, struct ma
     double gap = 0, dual = -half_square(self), lambda = self->task->parameters[CLV_TAG_LAMBDA];
     for (size_t l = 0; l < self->task->n; l++) {
         double loss, square;
-        MUST(ask(&loss, self, l, err));
+        MUST(find_corner(&loss, self, l, err));
         gap += block_gap(&square, self, l, loss);
         dual += self->loss[l];
     }

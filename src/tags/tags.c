@@ -135,15 +135,15 @@ static enum clv_status keep_vectors(struct clv_tag_model *model, const struct ta
 {
     const struct kernel_rows *rows = &problem->rows;
     size_t k = (size_t)model->n_tags, n = rows->n, kept = 0, n_values = 0;
-    OWNED_ARRAY int32_t *which = array_alloc(n, sizeof *which);
-    NEED(which);
+    OWNED_ARRAY int32_t *vectors = array_alloc(n, sizeof *vectors);
+    NEED(vectors);
     for (size_t l = 0; l < n; l++) {
         bool is_used = 0;
         for (size_t i = 0; i < k; i++)
             is_used |= model->coefficient[i * n + l] != 0;
         if (!is_used)
             continue;
-        which[kept++] = (int32_t)l;
+        vectors[kept++] = (int32_t)l;
         n_values += (size_t)(rows->row[l + 1] - rows->row[l]);
     }
     model->row = array_alloc(kept + 1, sizeof *model->row);
@@ -152,15 +152,15 @@ static enum clv_status keep_vectors(struct clv_tag_model *model, const struct ta
     NEED(model->row && model->index && model->value);
     model->row[0] = 0;
     for (size_t v = 0; v < kept; v++) {
-        int64_t from = rows->row[which[v]];
-        size_t count = (size_t)(rows->row[which[v] + 1] - from);
+        int64_t from = rows->row[vectors[v]];
+        size_t count = (size_t)(rows->row[vectors[v] + 1] - from);
         memcpy(model->index + model->row[v], rows->index + from, count * sizeof *model->index);
         memcpy(model->value + model->row[v], rows->value + from, count * sizeof *model->value);
         model->row[v + 1] = model->row[v] + (int64_t)count;
     }
     for (size_t i = 0; i < k; i++)
         for (size_t v = 0; v < kept; v++)
-            model->coefficient[i * kept + v] = model->coefficient[i * n + (size_t)which[v]];
+            model->coefficient[i * kept + v] = model->coefficient[i * n + (size_t)vectors[v]];
     model->n_vectors = kept;
     return CLV_OK;
 }

@@ -242,8 +242,7 @@ struct clv_tag_training {
     const struct clv_tag_learner *learner;
     bool is_rbf;            /* RBF kernel; false: linear */
     bool is_scaled;         /* divide each feature by its largest magnitude */
-    bool is_in_f_order;     /* lmsbn: order of decisions by held-out F of binary classifiers, the best first; false: by
-                             * index */
+    bool is_in_f_order;     /* lmsbn: decisions ordered by held-out F, the best first; else by index */
     enum clv_tag_goal goal; /* the goal of cross-validation and of tsbc's thresholds */
     double parameters[CLV_TAG_PARAMETERS];
     int32_t n_folds;   /* for held-out scores; 0: 5 */
@@ -312,8 +311,7 @@ void clv_colour_moments(double moments[CLV_MOMENTS], const struct clv_image *ima
 int32_t clv_image_tag_features(const struct clv_recipe *recipe);
 
 struct clv_image_tag_options {
-    const char *const *names; /* [n_names] the tags of a model; another tag is CLV_ERR_DATA, naming image and tag.
-                               * NULL: the tags that occur, sorted by bytes */
+    const char *const *names; /* [n_names] allowed tags; another one is CLV_ERR_DATA. NULL: those that occur, sorted */
     int32_t n_names;
     int n_threads;
     const struct clv_image_limits *limits;

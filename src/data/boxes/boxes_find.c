@@ -361,8 +361,7 @@ enum clv_status clv_boxes_place(struct clv_box *placed, size_t *n_cut, const str
     for (size_t i = 0; i < entry->n_boxes; i++) {
         struct clv_box box = entry->boxes[i];
         bool was_cut = false;
-        if (box.outline && !outline_suits(box.outline, width, height)) { /* void in its stated box, or in the whole
-                                                                          * image */
+        if (box.outline && !outline_suits(box.outline, width, height)) { /* void in its stated box */
             const struct clv_box *stated = &box.outline->stated;
             bool is_stated = stated->width > 0 && stated->height > 0;
             box.x = is_stated ? stated->x : 0;

@@ -127,8 +127,7 @@ static enum clv_status add_shape(struct boxes_builder *builder, const struct jso
     if (!annotation.fault)
         MUST(read_shape(&annotation, shape, type, (const double(*)[2])read, n, err));
     if (annotation.outline && json_get_int64(json_member(shape, "group_id"), &group))
-        annotation.outline->group = group > 0 ? group : group - 1; /* group 0 of a file is a group, but 0 in outlines
-                                                                    * is not */
+        annotation.outline->group = group > 0 ? group : group - 1; /* 0 is also a group */
     return annotation_add(builder, &annotation, err);
 }
 

@@ -120,7 +120,7 @@ static size_t stem_end(const char *path)
 
 /* Whether the longer one of a[m] and b[n], paths that are not terminated, ends with the shorter one, whole folders
  * compared. */
-static bool ends_alike(const char *a, size_t m, const char *b, size_t n)
+static bool is_path_tail(const char *a, size_t m, const char *b, size_t n)
 {
     const char *longer = m > n ? a : b, *shorter = m > n ? b : a;
     size_t longest = m > n ? m : n, shortest = m > n ? n : m;
@@ -151,17 +151,17 @@ static const char *find_listed(const struct boxes_lists *lists, const char *path
     size_t low = 0, high = lists->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const char *listed = lists->entries[middle].path, *own = path_name(listed);
-        if (compare_stems(own, stem_end(listed) - (size_t)(own - listed), name, n) < 0)
+        const char *listed = lists->entries[middle].path, *listed_name = path_name(listed);
+        if (compare_stems(listed_name, stem_end(listed) - (size_t)(listed_name - listed), name, n) < 0)
             low = middle + 1;
         else
             high = middle;
     }
     for (; low < lists->n; low++) {
-        const char *listed = lists->entries[low].path, *own = path_name(listed);
-        if (compare_stems(own, stem_end(listed) - (size_t)(own - listed), name, n) != 0)
+        const char *listed = lists->entries[low].path, *listed_name = path_name(listed);
+        if (compare_stems(listed_name, stem_end(listed) - (size_t)(listed_name - listed), name, n) != 0)
             return NULL;
-        if (ends_alike(listed, is_folder ? strlen(listed) : stem_end(listed), path, length))
+        if (is_path_tail(listed, is_folder ? strlen(listed) : stem_end(listed), path, length))
             return lists->entries[low].split;
     }
     return NULL;

@@ -166,7 +166,7 @@ static enum clv_status read_shape(struct annotation *annotation, const struct re
 
 /* Extracts the name of an image from its URL: a.jpg from "/data/upload/3/1a2b3c4d-a.jpg", pics/a.jpg from
  * "/data/local-files/?d=pics/a.jpg". Drops other queries ("?..") and decodes %20 and the like. NULL: out of memory. */
-static char *own_name(const char *stated)
+static char *image_name(const char *stated)
 {
     const char *local = strstr(stated, "?d="), *end = local ? NULL : strchr(stated, '?');
     OWNED_ARRAY char *path = string_copy(local ? local + 3 : stated);
@@ -202,7 +202,7 @@ static bool has_shape(const struct json_value *value)
     return false;
 }
 
-static bool is_said_of_shape(const char *type)
+static bool describes_region(const char *type)
 {
     static const char *const types[] = {"choices", "taxonomy", "textarea", "rating", "number", "datetime", "pairwise"};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -212,7 +212,7 @@ static bool is_said_of_shape(const char *type)
 }
 
 /* Reads an element of an array of results, and its id or NULL. */
-static struct region look_at_result(const char **id, const struct json_value *result)
+static struct region read_result(const char **id, const struct json_value *result)
 {
     static const char *const sizes[] = {"original_width", "original_height"};
     const struct json_value *value = json_member(result, "value");
@@ -246,7 +246,7 @@ static enum clv_status add_results(struct boxes_builder *builder, const struct j
     size_t n_regions = 0;
     for (size_t i = 0; i < n; i++) {
         const char *id;
-        struct region found = look_at_result(&id, json_element(results, i));
+        struct region found = read_result(&id, json_element(results, i));
         size_t k = id ? 0 : n_regions;
         while (k < n_regions && (!ids[k] || strcmp(ids[k], id) != 0))
             k++;
@@ -257,7 +257,7 @@ static enum clv_status add_results(struct boxes_builder *builder, const struct j
             regions[n_regions++] = found;
             continue;
         }
-        bool has_better = has_shape(found.value) && (!has_shape(regions[k].value) || is_said_of_shape(regions[k].type));
+        bool has_better = has_shape(found.value) && (!has_shape(regions[k].value) || describes_region(regions[k].type));
         const char *label = regions[k].label ? regions[k].label : found.label;
         if (has_better)
             regions[k] = found;
@@ -317,7 +317,7 @@ static enum clv_status add_task(struct boxes_builder *builder, const struct json
     MUST(add_controls(&is_labelled, builder, task, false, err));
     if (annotations ? !annotation : !is_labelled)
         return boxes_count_unlabelled(builder, err);
-    OWNED_ARRAY char *name = own_name(stated);
+    OWNED_ARRAY char *name = image_name(stated);
     NEED(name);
     MUST(boxes_add_image(builder, name, source, err));
     builder->boxes.images[builder->boxes.n_images - 1].is_relative = true;

@@ -25,11 +25,11 @@ enum clv_status bands_map_read(struct clv_map *map, const struct clv_item *item,
 /* Bytes of memory of that map; 0 if the image cannot be opened. */
 double bands_map_memory(const struct clv_item *item, const struct clv_image_limits *limits);
 
-/* Makes a part of the map of a raster of any size at bands->scale: map pixels `wanted`, from values[seen->height]
- * [seen->width][n_bands]. `seen` must contain the pixels that resize_source gives for `wanted`, and one pixel more
- * above and on the left. */
+/* Makes a part of the map of a raster of any size at bands->scale: map pixels `wanted`, from values[height][width]
+ * [n_bands] of the image part `source`. It must contain the pixels that resize_source gives for `wanted`, and one pixel
+ * more above and on the left. */
 enum clv_status bands_map_part(struct clv_map *map, const struct image_part *wanted, const float *values,
-                               const struct image_part *seen, const struct clv_bands *bands,
+                               const struct image_part *source, const struct clv_bands *bands,
                                struct clv_error *err) CLV_CHECK;
 
 /* An array with known dimensions, as planes of channels. */

@@ -484,26 +484,26 @@ static enum clv_status pass_corner(int32_t next[4], struct tracer *self, const i
     for (int d = 0; d < 4; d++)
         n_edges += around[d]->value != around[(d + 1) % 4]->value;
     for (int d = 0; d < 4; d++) {
-        const struct run *own = around[d];
-        if (!own->is_traced || own->value == around[(d + 1) % 4]->value)
+        const struct run *run = around[d];
+        if (!run->is_traced || run->value == around[(d + 1) % 4]->value)
             continue;
-        bool is_left = around[(d + 2) % 4]->value == own->value, is_right = around[(d + 3) % 4]->value == own->value;
+        bool is_left = around[(d + 2) % 4]->value == run->value, is_right = around[(d + 3) % 4]->value == run->value;
         bool is_crosswise = is_left && !is_right, goes_left = is_left && !(is_crosswise && self->how.by_sides);
         int out = goes_left ? (d + 3) % 4 : is_right ? d : (d + 1) % 4;
         int32_t forward = d < 2 ? ends[d] : NONE, backward = out >= 2 ? ends[out] : NONE;
-        const bool comes = forward != NONE, goes = backward != NONE;
-        if (!comes && !goes)
+        const bool enters = forward != NONE, leaves = backward != NONE;
+        if (!enters && !leaves)
             MUST(begin_piece(&forward, &backward, self, err));
         if (out != d || n_edges > 2) {
             struct vertex vertex = {.x = (uint32_t)x | (n_edges > 2 ? FLAG : 0),
                                     .y = (uint32_t)self->y | (is_crosswise ? FLAG : 0)};
             MUST(add_vertex(self, forward, backward, vertex, err));
         }
-        if (comes && goes)
-            MUST(join_pieces(self, forward, backward, own->region, err));
-        if (!comes)
+        if (enters && leaves)
+            MUST(join_pieces(self, forward, backward, run->region, err));
+        if (!enters)
             next[d] = backward;
-        if (!goes)
+        if (!leaves)
             next[out] = forward;
     }
     return CLV_OK;

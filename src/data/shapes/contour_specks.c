@@ -17,8 +17,7 @@ struct contact {
 struct specks {
     struct specks_settings how;
     struct row_runs above, row;
-    int32_t *region_of; /* [n_parts] the region of a part; before specks_settle, an earlier part of the same region, or
-                         * itself */
+    int32_t *region_of; /* [n_parts] region of a part; before specks_settle: an earlier part of it */
     uint8_t *label_of;  /* [n_parts], after specks_settle [n_regions] */
     int64_t *n_pixels;  /* of parts, after specks_settle of regions */
     size_t n_parts, parts_capacity, n_regions;

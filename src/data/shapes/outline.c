@@ -260,20 +260,19 @@ static enum clv_status add_piece_line(struct pieces *self, int64_t line, int64_t
                                       struct clv_error *err)
 {
     NEED(!array_reserve((void **)&self->lines, &self->capacity, self->n + 1, sizeof *self->lines));
-    size_t own = self->n++;
-    self->lines[own] = (struct piece_line){line, first, end, own};
+    size_t added = self->n++;
+    self->lines[added] = (struct piece_line){line, first, end, added};
     self->n_pieces++;
-    if (own && self->lines[own - 1].line == line && self->lines[own - 1].end == first) { /* it continues the previous
-                                                                                          * part without a gap */
+    if (added && self->lines[added - 1].line == line && self->lines[added - 1].end == first) { /* no gap */
         self->n_pieces--;
-        self->lines[own].parent = find_piece(self, own - 1);
+        self->lines[added].parent = find_piece(self, added - 1);
     }
-    while (self->before < own &&
+    while (self->before < added &&
            (self->lines[self->before].line < line - 1 ||
             (self->lines[self->before].line == line - 1 && self->lines[self->before].end < first)))
         self->before++;
-    for (size_t k = self->before; k < own && self->lines[k].line == line - 1 && self->lines[k].first <= end; k++) {
-        size_t a = find_piece(self, k), b = find_piece(self, own);
+    for (size_t k = self->before; k < added && self->lines[k].line == line - 1 && self->lines[k].first <= end; k++) {
+        size_t a = find_piece(self, k), b = find_piece(self, added);
         self->n_pieces -= a != b;
         self->lines[b].parent = a;
     }

@@ -110,8 +110,7 @@ enum clv_status rle_fill(const struct canvas *canvas, const struct rle_frame *fr
     int64_t side = order == RLE_BY_COLUMNS ? frame->height : frame->width, at = 0;
     for (size_t i = 0; i < n; at += counts[i++]) {
         int64_t end = at + counts[i], n_lines, length;
-        for (int64_t from = at; i % 2 && from < end; from += n_lines * length) { /* fills a part of a line, or full
-                                                                                  * lines together */
+        for (int64_t from = at; i % 2 && from < end; from += n_lines * length) { /* a part of a line, or lines */
             int64_t line = from / side, start = from % side;
             n_lines = start || end - from < side ? 1 : (end - from) / side;
             length = side - start < end - from ? side - start : end - from;

@@ -28,8 +28,7 @@ struct contours {
     struct contour_object *objects;
     size_t n_objects;
     int32_t (*points)[2]; /* x, y */
-    bool *is_junction;    /* [n_points] more than two regions meet there, or two crosswise, counting the outside as a
-                           * region; NULL after contours_simplify */
+    bool *is_junction;    /* [n_points] 3 regions (or outside) meet, or 2 crosswise; NULL when simplified */
     size_t n_points;
     size_t *ring_ends; /* ring k ends before point ring_ends[k] */
     size_t n_rings;
@@ -45,12 +44,10 @@ typedef enum clv_status take_contours(void *context, struct contours *one, struc
 /* How contours are traced. */
 struct tracing {
     int32_t width, height;
-    const bool *is_traced; /* [n_traced] whether regions of a value are objects; values outside 0..n_traced - 1 are
-                            * not. NULL: values above 0 are objects */
+    const bool *is_traced; /* [n_traced] values whose regions are objects. NULL: all values above 0 */
     int32_t n_traced;
-    bool by_sides; /* pixels of an object touch by sides only. No ring touches itself, and rings share isolated points
-                    * at most: polygons that are valid by OGC's Simple Features */
-    size_t budget; /* bytes for points, rings and objects that are incomplete or kept; 0: no limit */
+    bool by_sides;       /* pixels touch by sides only; polygons are valid by OGC's Simple Features */
+    size_t budget;       /* bytes for points, rings and objects that are incomplete or kept; 0: no limit */
     take_contours *take; /* NULL: tracer_end returns all objects */
     void *context;
 };
