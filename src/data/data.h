@@ -176,7 +176,8 @@ struct foreground {
     bool has_background, has_void;
 };
 
-/* How the mask of this item was read. Reads its file again for the value or colour; all 0 if that fails. */
+/* Returns how the mask of an item was read. Reads the file again to find the value or colour; all 0 if that fails, or
+ * if the mask is derived. */
 struct foreground foreground_of_item(const struct clv_mask *mask, const struct clv_item *item,
                                      const struct clv_image_limits *limits);
 

@@ -64,7 +64,7 @@ struct row {
 };
 
 struct columns {
-    int value, name, colour[3]; /* -1: absent; `name` never is */
+    int value, name, colour[3]; /* -1: absent, except `name` */
 };
 
 static enum clv_status find_columns(struct columns *columns, const struct tsv *table, struct clv_error *err)

@@ -284,7 +284,7 @@ static int open_locked(const char *file, int64_t start, int64_t length)
     return -1;
 }
 
-/* Locks the lock file `file`, whose name it owns: stores or frees it. A refusal names `path`. */
+/* Locks the lock file `file` and takes ownership of that string. A refusal names `path`. */
 static enum clv_status take_file(struct output_locks *self, char *file, const char *path, const struct clv_shard *shard,
                                  struct clv_error *err)
 {

@@ -81,7 +81,7 @@ void outputs_release(struct outputs *self);
 enum clv_status outputs_claim(struct outputs *self, const char *path, bool may_replace, const char *hint,
                               const char *const *inputs, size_t n_inputs, struct clv_error *err) CLV_CHECK;
 
-/* The steps of outputs_claim, for many outputs: add all, sort once, then spare the inputs. */
+/* The steps of outputs_claim, for many outputs: add all, sort once, then call outputs_spare for the inputs. */
 enum clv_status outputs_add(struct outputs *self, const char *path, struct clv_error *err) CLV_CHECK;
 void outputs_sort(struct outputs *self);
 enum clv_status output_check_existing(const char *path, bool may_replace, const char *hint,

@@ -15,8 +15,8 @@
 
 /* The result for one image. */
 struct finding {
-    struct clv_error error;       /* fault of the image; status CLV_OK: none. Its kind is not valid, .. */
-    int64_t kind;                 /* .. but this number, which is valid in all processes */
+    struct clv_error error;       /* fault of the image; status CLV_OK: none. Its `kind` is not used */
+    int64_t kind;                 /* kind of the error, as a number that is valid in all processes */
     char note[160];               /* of the mask, or "" */
     struct clv_pixel_box box;     /* bounding box of pixels that are neither background nor void */
     bool has_label[256];          /* in the mask */

@@ -196,7 +196,7 @@ struct mask_run_row {
     const char *image, *label; /* point into bytes; label "": no column of labels */
     size_t line;
     int32_t width, height; /* 0: unknown */
-    size_t first, n_runs;  /* of runs */
+    size_t first, n_runs;  /* index of its first run, and their number */
     bool is_bad;           /* its runs are not pairs of numbers in ascending order */
 };
 struct mask_runs {

@@ -336,8 +336,8 @@ static bool has_mask_word(const char *path)
 
 enum { BY_FOLDER, BY_EXTENSION, BY_WORD };
 
-/* Whether a file is of the second of two kinds, of which `first` is the first. *other is the first file of the second
- * kind; *is_third is set if the file is of neither. */
+/* Whether a file is of the second of two kinds; the file `first` is of the first kind. *other is the first file of the
+ * second kind. Sets *is_third if the file is of a third kind. */
 static bool is_second(bool *is_third, const char *path, const char *first, const char **other, int way)
 {
     size_t length, length_first, length_other;

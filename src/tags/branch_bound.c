@@ -27,7 +27,7 @@ size_t clv_belief_count(int32_t i, int32_t order)
     return count;
 }
 
-/* sum_{m < i} (m over size) = i over size + 1 */
+/* Uses sum_{m < i} (m over size) = (i over size + 1). */
 size_t clv_belief_offset(int32_t i, int32_t order)
 {
     size_t count = 0;

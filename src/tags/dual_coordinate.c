@@ -102,9 +102,9 @@ static double coupling_score(const struct hinge_tag *tag, size_t l)
     return dense_product(tag->v, tag->phi + l * tag->stride, (int32_t)tag->n_phi);
 }
 
-/* sum_j Q_jll = |x_l|^2 + bias^2 + sum phi^2 / eta: the decision is its features' sum / eta_j, so that f_j^2 counts
- * once over eta_j. (The paper's text has eta_j squared; its stationarity condition, eta_j w_j = sum alpha f_j, has
- * not.) */
+/* Curvature sum_j Q_jll = |x_l|^2 + bias^2 + sum phi^2 / eta. phi^2 is divided by eta once, since v = sum alpha y phi /
+ * eta. (The paper's text divides by eta_j squared, which contradicts its stationarity condition eta_j w_j = sum alpha
+ * f_j.) */
 static double curvature(const struct hinge_block *block, size_t i, size_t l)
 {
     const struct hinge_tag *tag = &block->tags[i];

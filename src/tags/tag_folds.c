@@ -60,7 +60,7 @@ static enum clv_status decide_part(const struct tag_held_out *self, const struct
     return CLV_OK;
 }
 
-/* Fits and predicts task number `which` of a part. */
+/* Fits and predicts task `number` of a part. */
 static enum clv_status hold_out_task(const struct tag_held_out *self, struct tag_fit_task *task, size_t number,
                                      size_t part, struct clv_error *err)
 {

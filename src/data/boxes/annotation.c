@@ -1,8 +1,8 @@
 /* Rules for annotations of all formats. A reader parses an annotation; this file decides what it becomes:
  *
  * - an object: a shape or box with a label. labelme's label `_background_` becomes "background", `__ignore__` void;
- * - void, if it has a fault. It marks something, so its pixels may not be background: those of its shape, or else of its
- *   box. Without either, all pixels of the image outside objects are void (is_unsure);
+ * - void, if it has a fault: the annotation marks something, so the pixels of its shape, or else of its box, may not be
+ *   background. Without shape and box, all pixels of the image outside objects are void (is_unsure);
  * - a crowd, which is several objects that are not separated. One connected piece is an object, since CVAT writes each
  *   brush mask as a crowd. Other crowds are labelled if outlines are kept, and void if not.
  *

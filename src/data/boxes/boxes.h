@@ -48,7 +48,7 @@ enum clv_status boxes_split_image(struct boxes_builder *builder, const char *spl
  * NULL: not a split. */
 const char *boxes_split_of(const char *name, size_t length);
 
-/* The split named by the innermost such folder of a path; NULL: none. */
+/* The split of the innermost folder in a path that is named like a split; NULL: none. */
 const char *boxes_split_of_path(const char *path);
 
 /* One annotation, which a reader fills in and passes to annotation_add. */

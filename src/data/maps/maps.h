@@ -25,9 +25,9 @@ enum clv_status bands_map_read(struct clv_map *map, const struct clv_item *item,
 /* Bytes of memory of that map; 0 if the image cannot be opened. */
 double bands_map_memory(const struct clv_item *item, const struct clv_image_limits *limits);
 
-/* Makes a part of the map of a raster of any size at bands->scale: map pixels `wanted`, from values[height][width]
- * [n_bands] of the image part `source`. It must contain the pixels that resize_source gives for `wanted`, and one pixel
- * more above and on the left. */
+/* Makes a part of the map of a raster of any size at bands->scale: map pixels `wanted`, from the values of the image part
+ * `source`, with bands interleaved. It must contain the pixels that resize_source gives for `wanted`, and one pixel more
+ * above and on the left. */
 enum clv_status bands_map_part(struct clv_map *map, const struct image_part *wanted, const float *values,
                                const struct image_part *source, const struct clv_bands *bands,
                                struct clv_error *err) CLV_CHECK;
@@ -103,8 +103,8 @@ enum clv_status map_reader_of_array(struct map_reader *self, const struct clv_ar
                                     const char *name, const struct clv_image_limits *limits,
                                     struct clv_error *err) CLV_CHECK;
 
-/* Gets a channel, *values[height][width], valid until the next call: it points into the map, or to scratch[height]
- * [width]. */
+/* Gets a channel, *values[height][width], valid until the next call: it points into the map, or to scratch, which has as
+ * many values. */
 enum clv_status map_reader_channel(const float **values, float *scratch, const struct map_reader *self, int32_t channel,
                                    struct clv_error *err) CLV_CHECK;
 

@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "data/shapes/shapes.h"
 
-/* A ring that would lose more than this fraction of its area keeps all its points. */
+/* A ring whose area would change by more than this fraction keeps all its points. */
 #define LARGEST_CHANGE 0.1
 
 /* Working memory for one ring at a time. Arrays have one element more than the longest ring has points. */

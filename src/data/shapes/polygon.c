@@ -12,7 +12,7 @@
 #define FARTHEST 1e300 /* limit of coordinates, so that their differences are finite */
 
 struct edge {
-    const double *upper, *lower; /* its ends by height, so that its crossings do not depend on its direction */
+    const double *upper, *lower; /* its ends; crossings then do not depend on its direction */
     int32_t first_row, end_row;  /* it crosses the pixel centres of rows first_row..end_row - 1 */
 };
 
