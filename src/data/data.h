@@ -23,7 +23,7 @@ void labels_put_table(struct text *text, const struct clv_labels *labels);
 
 /* Makes the labels with these comma-separated names void: their pixels are neither learned from nor counted, and
  * learners with hidden nodes treat their nodes as unlabelled. CLV_ERR_USAGE, without any change, if no label has one of
- * the names (the message lists all names) or if fewer than two labels remain. */
+ * the names (the message lists the labels' names) or if fewer than two labels remain. */
 enum clv_status labels_hide(struct clv_labels *labels, const char *names, struct clv_error *err) CLV_CHECK;
 
 /* Tensor files in the safetensors format: an 8-byte little-endian header length, a JSON header, raw little-endian

@@ -5,8 +5,8 @@
  *
  * A violation is CLV_ERR_CREATE (exit status 73), which names the file, before any work. A command calls outputs_claim
  * for each file that it will write, with the inputs that its options name, and outputs_spare for each input that it
- * finds later (training_set_read does so for the files of a dataset). Devices, FIFOs and standard output are written to
- * without a check. */
+ * finds later (training_set_read does so for the files of a dataset). Devices, FIFOs and standard output are written
+ * to, never replaced. */
 #ifndef DATA_OUTPUTS_H
 #define DATA_OUTPUTS_H
 
@@ -39,8 +39,8 @@ struct output_locks {
 #define SHARDS_LOCK ".cleave-shards.lock"
 
 /* Locks a folder for this run alone, or for a shard. Shards share the folder unless their parts of the work overlap;
- * they keep a hidden file in it while any shard runs. Does nothing for a folder that does not exist or that this
- * process has locked already. shard may be NULL. */
+ * they keep a hidden file in it while any shard runs. Does nothing for a folder that does not exist or that *self has
+ * locked already. shard may be NULL. */
 enum clv_status output_locks_folder(struct output_locks *self, const char *folder, const struct clv_shard *shard,
                                     struct clv_error *err) CLV_CHECK;
 

@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-#define ACCEPTED_WITHIN 200 /* the state stands in the first bytes of a file of strokes */
+#define ACCEPTED_WITHIN 200 /* bytes at the beginning of a file of strokes that contain its state */
 
 bool strokes_look(bool *accepted, bool *empty, bool *undone, const char *path)
 {

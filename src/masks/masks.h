@@ -60,7 +60,7 @@ struct code_table {
     const char *title;
     const struct code_row *rows;
     size_t n_rows;
-    int32_t mark; /* a colour that masks must have to be recognised by this table; -1: the table is never recognised */
+    int32_t mark; /* a colour by which masks of this table are recognised, with no colour of others; -1: none */
 };
 extern const struct code_table code_tables[];
 extern const size_t n_code_tables;
@@ -89,10 +89,10 @@ int mask_factor(int32_t width, int32_t height, int32_t mask_width, int32_t mask_
 
 /* The findings of a survey in one mask. */
 struct mask_facts {
-    bool is_read; /* false: not counted, since it is unreadable or of a size that no rule covers */
+    bool is_read; /* false: unreadable, and not counted */
     bool is_lossy, has_colour, has_clear;
     bool numbers_objects; /* three or more numbers or colours, nearly all of them connected */
-    bool is_rough;        /* more codes than labels can have */
+    bool is_rough;        /* lossy, or more codes than labels can have */
     int n_codes;          /* MASK_MAX_CODES + 1: more */
     int orientation;      /* of the photo: 1 to 8 */
     int32_t width, height, image_width, image_height;

@@ -96,7 +96,7 @@ struct clv_belief_result {
     uint64_t n_nodes; /* number of prefixes of y whose loss was computed */
 };
 
-/* Algorithm 2: depth-first search that first tries the decision with z_i > 0, and backtracks where the loss so far
+/* Algorithm 2: depth-first search that first tries the decision with z_i >= 0, and backtracks where the loss so far
  * reaches that of the best labelling (initially S). y[K] receives -1 or 1. If no labelling has a loss below S, y is the
  * one that takes the first branch throughout, and the bound is S. Ties (z = 0) try -1 first. search NULL: S is
  * infinite, no limit. The number of nodes is exponential in the worst case, and K if the first branch is optimal;

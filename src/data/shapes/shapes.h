@@ -223,9 +223,10 @@ enum clv_status outline_of_ellipse(struct clv_outline **outline, const double ce
  * out of memory. */
 struct clv_outline *outline_of_mask(const uint8_t *inside, const struct rle_frame *frame);
 
-/* Counts the connected pieces of an outline: *n is 0, 1, or 2 for two or more. Pixels of a piece touch by sides or
- * corners; a single polygon or ellipse counts as one piece. Points must be in pixels. Errors as in outline_bound.
- * O(runs + columns); for several polygons O(pixels of their bounding box). */
+/* Counts the connected pieces of an outline: *n is 0, 1, or 2 for two or more, also if several polygons exceed
+ * RLE_MAX_PIXELS. Pixels of a piece touch by sides or corners; a single polygon or ellipse counts as one piece. Points
+ * must be in pixels. Errors as in outline_bound. O(runs + columns); for several polygons O(pixels of their bounding
+ * box). */
 enum clv_status outline_count_pieces(size_t *n, const struct clv_outline *outline, struct clv_error *err) CLV_CHECK;
 
 /* Whether runs of a whole image have the size of the image; true for other outlines, and if width or height is 0
