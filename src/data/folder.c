@@ -1,5 +1,5 @@
-/* Reads a folder without a manifest as a dataset: finds where its images and masks are (find_layout), and pairs them by
- * their stems. Start at clv_set_read_folder. */
+/* Reads a folder without a manifest as a dataset: finds its folders of images and masks (find_layout) and pairs images
+ * with masks by their stems. Start at clv_set_read_folder. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "data/data.h"
 #include "image/image.h"
 
-/* A mask and the path without extension that an image must share with it. */
+/* A mask file, and its path without extension, which is equal to that of its image. */
 struct stem {
     char *stem;
     const char *path;
@@ -32,7 +32,7 @@ static int compare_stems(const void *a, const void *b)
     return strcmp(((const struct stem *)a)->stem, ((const struct stem *)b)->stem);
 }
 
-/* Follows an image's stem in the name of a mask next to it. */
+/* Ends the stem of a mask next to its image: photo_mask.png belongs to photo.jpg. */
 #define MASK_SUFFIX "_mask"
 
 static bool ends_with_suffix(const char *stem)
@@ -58,8 +58,9 @@ static enum clv_status list_stems(struct stems *stems, const struct path_list *m
     return CLV_OK;
 }
 
-/* Finds the mask that belongs to an image by its path without extension, or NULL. Two masks are an error, since either
- * could be true. */
+/* Finds the mask of an image by the image's path without extension, or NULL. Two masks are an error, since either could
+ * be the correct one. is_shared: another image has the same stem, so masks named with the image's extension come
+ * first. */
 static enum clv_status find_mask(const char **mask, struct stems *stems, const char *image, bool is_shared,
                                  const char *folder, struct clv_error *err)
 {
@@ -79,16 +80,16 @@ static enum clv_status find_mask(const char **mask, struct stems *stems, const c
     return CLV_OK;
 }
 
-/* Where a folder has images and masks. */
+/* The folders of a dataset's images and masks. */
 struct layout {
-    const char *images, *masks; /* folders in it; "": itself */
-    bool is_paired;             /* else masks, if there are some, are next to images */
-    bool has_instances;         /* which are in INSTANCES */
+    const char *images, *masks; /* relative to the dataset's folder; "": that folder */
+    bool is_paired;             /* masks are in `masks`; false: next to their images */
+    bool has_instances;         /* the folder INSTANCES exists */
 };
 
 #define INSTANCES "instances"
 
-/* A set that is being made of a folder. */
+/* A dataset while its folder is read. */
 struct scan {
     struct clv_set set;
     size_t capacity; /* of its items */
@@ -103,7 +104,8 @@ static void scan_release(struct scan *self)
     stems_release(&self->instances);
 }
 
-/* Joins what find_mask found to its folder: *path, array_free it, or NULL. */
+/* Finds a file's mask or label image of objects and joins it to its folder. *path is NULL if there is none; free it
+ * with array_free. */
 static enum clv_status find_below(char **path, const struct scan *self, struct stems *stems, const char *file,
                                   bool is_shared, struct clv_error *err)
 {
@@ -116,7 +118,7 @@ static enum clv_status find_below(char **path, const struct scan *self, struct s
     return CLV_OK;
 }
 
-/* Adds an image or page below root/images. */
+/* Adds an image or a TIFF page below root/images. */
 static enum clv_status add_image(struct scan *self, const char *file, bool is_shared, struct clv_error *err)
 {
     OWNED_ARRAY char *name = path_join(self->layout.images, file), *mask = NULL, *objects = NULL;
@@ -127,7 +129,7 @@ static enum clv_status add_image(struct scan *self, const char *file, bool is_sh
                    &(struct item_fields){.name = name, .mask = mask, .instances = objects, .split = ""}, err);
 }
 
-/* Counts a file that lies where no images of the set are; takes its path. */
+/* Counts an image that is skipped because it lies in one of cleave's own folders. Takes ownership of path. */
 static void count_own(struct clv_set *set, const char *file, char *path)
 {
     if (strncmp(file, "masks/", 6) != 0 && strncmp(file, INSTANCES "/", strlen(INSTANCES "/")) != 0 &&
@@ -155,7 +157,7 @@ bool set_has_arrays_alone(const struct path_list *files, const char *folder, boo
     return has_array && !has_image;
 }
 
-/* Keeps the images among files below root/below, and counts the others. */
+/* Keeps the images among the files below root/below, and counts the skipped files. */
 static enum clv_status keep_images(struct path_list *files, struct clv_set *set, const char *below,
                                    struct clv_error *err)
 {
@@ -181,7 +183,7 @@ static enum clv_status keep_images(struct path_list *files, struct clv_set *set,
     return CLV_OK;
 }
 
-/* Lists the files below set->root/below, and the pages of those that have several. */
+/* Lists the files below set->root/below; a TIFF with several pages gives one entry per page. */
 static enum clv_status walk_below(struct path_list *list, struct clv_set *set, const char *below, struct clv_error *err)
 {
     OWNED(path_list_release) struct path_list files = {0};
@@ -199,7 +201,7 @@ static enum clv_status walk_below(struct path_list *list, struct clv_set *set, c
     return CLV_OK;
 }
 
-/* Counts masks that belong to no image, so that a misspelled name is noticed. */
+/* Counts masks without an image, to reveal misspelled names. */
 static enum clv_status count_lone_masks(struct clv_set *set, const struct stems *stems, const char *below,
                                         struct clv_error *err)
 {
@@ -228,7 +230,7 @@ static enum clv_status find_folder(const char **found, const char *const names[3
     return CLV_OK;
 }
 
-/* Whether labels/ or annotations/ hold masks, not the boxes of other programs. */
+/* Whether labels/ or annotations/ hold masks; in datasets of other programs they may hold boxes. */
 static enum clv_status holds_masks(bool *is_found, const char *folder, struct clv_error *err)
 {
     OWNED(path_list_release) struct path_list files = {0};
@@ -242,8 +244,8 @@ static enum clv_status holds_masks(bool *is_found, const char *folder, struct cl
     return CLV_OK;
 }
 
-/* Finds where images and masks are. masks/ has the masks of images/ if that exists, else of all images next to it;
- * other usual names of folders come in pairs. */
+/* Finds the folders of images and masks. masks/ belongs to images/ if that exists, else to all images in the dataset's
+ * folder. labels/ and annotations/ count only beside a folder of images. */
 static enum clv_status find_layout(struct layout *layout, const char *folder, struct clv_error *err)
 {
     static const char *const of_images[] = {"images", "imgs", "img"};
@@ -269,7 +271,7 @@ static enum clv_status find_layout(struct layout *layout, const char *folder, st
     if (masks != of_masks[0])
         MUST(holds_masks(&layout->is_paired, below, err));
     if (layout->is_paired && images &&
-        (images == of_images[0] || !path_is_folder(same))) /* masks/img/ is of img/ next to masks/ */
+        (images == of_images[0] || !path_is_folder(same))) /* masks/img/ has the masks of img/ */
         layout->images = images;
     layout->masks = layout->is_paired ? masks : "";
     if (instances && !layout->is_paired) {
@@ -279,7 +281,8 @@ static enum clv_status find_layout(struct layout *layout, const char *folder, st
     return CLV_OK;
 }
 
-/* Moves the files of the folder of masks to the masks, or without one each photo_mask.png that has a photo.jpg. */
+/* Moves the masks among the files to `masks`: those in the folder of masks, or without such a folder every
+ * photo_mask.png next to a photo.jpg. */
 static enum clv_status take_masks(struct path_list *masks, struct path_list *files, const struct layout *layout,
                                   struct clv_error *err)
 {

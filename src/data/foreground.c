@@ -1,12 +1,12 @@
-/* Decides what 0, 255 and one other value mean in masks without names of values, looking at all masks of a dataset
- * together. Start at clv_masks_from_values. */
+/* Decides what 0, 255 and one other value mean in masks without named labels, by all masks of a dataset. Start at
+ * clv_masks_from_values. */
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "data/data.h"
 
-/* How a mask was read; raw[height][width][channels] are its values or colours, NULL if they are not known. */
+/* How a mask was read. raw[height][width][channels] has its original values or colours; NULL: unknown. */
 static struct foreground foreground_of(const struct clv_mask *mask, const uint8_t *raw, int32_t channels)
 {
     size_t n = (size_t)mask->width * (size_t)mask->height;
@@ -42,7 +42,7 @@ struct foreground foreground_of_item(const struct clv_mask *mask, const struct c
     return foreground_of(mask, is_indexed ? raw.values : shown.pixels, is_indexed ? 1 : shown.channels);
 }
 
-/* Whether the foreground has another value than in masks before: two values are two labels. */
+/* Whether the foreground value differs from that of earlier masks. */
 static bool differs(const struct foregrounds *all, const struct foreground *foreground)
 {
     return foreground->value && all->value && foreground->value != all->value;
@@ -53,14 +53,14 @@ static const char *remedy_of(const struct foregrounds *all)
     return all->remedy ? all->remedy : "these are two labels";
 }
 
-static enum clv_status fail_values(const struct foregrounds *all, const char *name, int own, const char *other,
-                                   int value, struct clv_error *err)
+static enum clv_status fail_values(const struct foregrounds *all, const char *name, int value, const char *other,
+                                   int other_value, struct clv_error *err)
 {
-    return fail_fault(err, CLV_FAULT_MASK_VALUES, "%s: holds 0 and %d, but %s 0 and %d: %s", name, own, other, value,
-                      remedy_of(all));
+    return fail_fault(err, CLV_FAULT_MASK_VALUES, "%s: holds 0 and %d, but %s 0 and %d: %s", name, value, other,
+                      other_value, remedy_of(all));
 }
 
-/* White beside another value, or foregrounds of two colours, or of white and one, are two labels. */
+/* Refuses foregrounds of two colours, of white and a colour, and of white and another value: they are two labels. */
 static enum clv_status colours_agree(struct foregrounds *all, const struct foreground *foreground, const char *name,
                                      struct clv_error *err)
 {
@@ -110,8 +110,9 @@ enum clv_status foregrounds_agree(struct foregrounds *all, const struct foregrou
                  : CLV_OK;
 }
 
-/* The masks as files would be read, in which no value is a label of its own: *are_binary. */
-static enum clv_status read_all(struct clv_mask *made, struct foreground *found, bool *are_binary,
+/* Reads the values as binary masks, by the rules for files. *are_binary is false if a mask has more values than
+ * background, foreground and void, or if two masks have different foreground values. */
+static enum clv_status read_all(struct clv_mask *masks, struct foreground *found, bool *are_binary,
                                 const struct clv_mask *values, const char *const *names, size_t n,
                                 struct clv_error *err)
 {
@@ -120,19 +121,20 @@ static enum clv_status read_all(struct clv_mask *made, struct foreground *found,
     *are_binary = true;
     MUST(clv_labels_binary(&labels, err));
     for (size_t i = 0; i < n && *are_binary; i++) {
-        enum clv_status status = mask_from_values(&made[i], &values[i], &labels, names[i], err);
+        enum clv_status status = mask_from_values(&masks[i], &values[i], &labels, names[i], err);
         *are_binary = status == CLV_OK;
         if (status == CLV_ERR_DATA)
             break;
         MUST(status);
-        found[i] = foreground_of(&made[i], values[i].labels, 1);
+        found[i] = foreground_of(&masks[i], values[i].labels, 1);
         *are_binary = !differs(&all, &found[i]);
         all.value = found[i].value ? found[i].value : all.value;
     }
     return CLV_OK;
 }
 
-/* Values with gaps would be labels most of which occur nowhere; of many labels some learners have no couplings. */
+/* Refuses values with so many gaps that most labels would occur in no mask; with many labels some learners cannot train
+ * couplings. */
 static enum clv_status check_gaps(const struct clv_mask *masks, size_t n, struct clv_error *err)
 {
     enum { MOST_NAMED = 8 };

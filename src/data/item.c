@@ -1,5 +1,6 @@
-/* Reads the images of items, which are in files or in memory: pixels as they are, arrays by their bands, so that the
- * result equals that of a file with this content. Masks are in mask_read.c. Start at item_image_read. */
+/* Reads the images of items, from files or from memory: 8-bit pixels are copied, arrays are converted by their bands,
+ * so that the result equals that of a file with the same content. Masks are in mask_read.c. Start at
+ * item_image_read. */
 #include "base/base.h"
 #include "data/data.h"
 #include "image/image.h"
@@ -15,7 +16,7 @@ enum clv_status item_raster_open(struct raster *raster, const struct clv_item *i
     return status ? fail_within(err, status, item->image) : CLV_OK;
 }
 
-/* Makes the image of an array in memory, whose bands are shown as colours. */
+/* Converts the bands of an array in memory to an RGB image. */
 static enum clv_status show_bands(struct clv_image *image, const struct clv_item *item,
                                   const struct clv_image_limits *limits, struct clv_error *err)
 {

@@ -1,4 +1,4 @@
-/* Names and colours of labels: reads labels.tsv, writes it, and keeps both in model files. Start at
+/* Names and colours of labels: reads and writes labels.tsv, and stores them in model files. Start at
  * labels_parse_table. */
 #include "data/data.h"
 
@@ -28,8 +28,8 @@ enum clv_status clv_labels_copy(struct clv_labels *copy, const struct clv_labels
     return CLV_OK;
 }
 
-/* Nameless labels 0..n_labels-1 in the default colours. */
-static enum clv_status init(struct clv_labels *labels, int32_t n_labels, struct clv_error *err)
+/* Initialises labels 0..n_labels-1 without names, in the default colours. */
+static enum clv_status labels_init(struct clv_labels *labels, int32_t n_labels, struct clv_error *err)
 {
     OWNED(clv_labels_release) struct clv_labels result = {.n_labels = n_labels};
     *labels = (struct clv_labels){0};
@@ -43,15 +43,15 @@ static enum clv_status init(struct clv_labels *labels, int32_t n_labels, struct 
 
 enum clv_status clv_labels_binary(struct clv_labels *labels, struct clv_error *err)
 {
-    struct clv_labels fresh;
-    MUST(init(&fresh, 2, err));
-    snprintf(fresh.names[0], sizeof fresh.names[0], "background");
-    snprintf(fresh.names[1], sizeof fresh.names[1], "foreground");
-    /* Rare in nature, so that a tint of it is seen on any photograph; the default's dark red is lost on dark
+    struct clv_labels result;
+    MUST(labels_init(&result, 2, err));
+    snprintf(result.names[0], sizeof result.names[0], "background");
+    snprintf(result.names[1], sizeof result.names[1], "foreground");
+    /* Rose is rare in nature, so its tint is visible on any photograph; the default dark red is not visible on dark
      * animals. */
     static const uint8_t rose[3] = {236, 64, 122};
-    memcpy(fresh.palette[1], rose, sizeof rose);
-    *labels = fresh;
+    memcpy(result.palette[1], rose, sizeof rose);
+    *labels = result;
     return CLV_OK;
 }
 
@@ -60,20 +60,20 @@ struct row {
     int32_t value;
     const char *name;
     uint8_t colour[3];
-    bool has_colour; /* else the default one stays */
+    bool has_colour; /* false: the default colour stays */
 };
 
 struct columns {
-    int value, name, colour[3]; /* -1: absent; name is there */
+    int value, name, colour[3]; /* -1: absent, except `name` */
 };
 
 static enum clv_status find_columns(struct columns *columns, const struct tsv *table, struct clv_error *err)
 {
     static const char *const names[] = {"value", "name", "red", "green", "blue"};
-    int *const places[] = {&columns->value, &columns->name, &columns->colour[0], &columns->colour[1],
-                           &columns->colour[2]};
+    int *const targets[] = {&columns->value, &columns->name, &columns->colour[0], &columns->colour[1],
+                            &columns->colour[2]};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        *places[i] = tsv_column(table, names[i]);
+        *targets[i] = tsv_column(table, names[i]);
     MUST(tsv_require_column(&columns->name, table, "name", err));
     bool has_colour = columns->colour[0] >= 0 || columns->colour[1] >= 0 || columns->colour[2] >= 0;
     for (int c = 0; c < 3 && has_colour; c++)
@@ -111,7 +111,7 @@ static enum clv_status parse_row(struct row *row, int32_t *next, const struct ts
     return CLV_OK;
 }
 
-/* The content of the rows read so far; names[256] of values, void among them. */
+/* The content of the rows read so far, by mask value; void values are named "void". */
 struct labels_state {
     char names[256][NAME_SIZE];
     uint8_t palette[256][3];
@@ -177,7 +177,7 @@ enum clv_status labels_parse_table(struct clv_labels *labels, const char *path, 
                  "; as of printf 'value\\tname\\n0\\tbackground\\n1\\thorse\\n' >labels.tsv");
     MUST(status);
     OWNED(clv_labels_release) struct clv_labels result = {0};
-    MUST(init(&result, reading->highest + 1, err));
+    MUST(labels_init(&result, reading->highest + 1, err));
     memcpy(result.names, reading->names, (size_t)result.n_labels * sizeof *result.names);
     memcpy(result.palette, reading->palette, sizeof reading->palette);
     memcpy(result.is_void, reading->is_void, sizeof result.is_void);
@@ -194,7 +194,7 @@ enum clv_status clv_labels_read(struct clv_labels *labels, const char *path, str
     return labels_parse_table(labels, path, bytes, size, err);
 }
 
-/* The label of that name (not terminated); void has none. -1: no label is called so. */
+/* Finds the label called name[length], which is not terminated. -1: there is none. */
 static int32_t find_name(const struct clv_labels *labels, const char *name, size_t length)
 {
     for (int32_t label = 0; label < labels->n_labels; label++)
@@ -247,7 +247,7 @@ void labels_put_table(struct text *text, const struct clv_labels *labels)
     }
 }
 
-/* The lowest value that is void from `from` on, below 255; -1: none is. */
+/* Returns the first void value in `from`..254, or -1. */
 static int32_t next_void(const struct clv_labels *labels, int32_t from)
 {
     while (from < CLV_VOID && !labels->is_void[from])

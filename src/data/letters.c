@@ -1,5 +1,5 @@
-/* Reads the handwritten words of Kassel (1995) as Taskar et al. (2003) published them: a line for each letter, which
- * names the next one of its word. Start at letters_parse_line. */
+/* Reads the handwritten words of Kassel (1995) in the form of Taskar et al. (2003): one line per letter, which gives
+ * the id of the word's next letter. Start at letters_parse_line. */
 #include "data/data.h"
 
 #include <stdbool.h>
@@ -60,7 +60,7 @@ static enum clv_status parse_head(struct head *head, char *const *fields, const 
     return CLV_OK;
 }
 
-/* A letter begins a word or is the one that the last letter announced. */
+/* Checks that a letter begins a word or has the id that the previous line announced. */
 static enum clv_status check_order(const struct letters_parser *parser, const struct head *head, size_t number,
                                    struct clv_error *err)
 {
@@ -88,7 +88,7 @@ enum clv_status letters_parse_line(struct letters_parser *parser, char *line, si
     if (!*line)
         return CLV_OK;
     size_t n = split_tabs(line, fields, N_FIELDS + 1);
-    if (n != N_FIELDS && !(n == N_FIELDS + 1 && !*fields[N_FIELDS])) /* the original ends its lines with a tab */
+    if (n != N_FIELDS && !(n == N_FIELDS + 1 && !*fields[N_FIELDS])) /* lines of the original file end with a tab */
         return fail(err, CLV_ERR_DATA, "%s: line %zu has %zu fields, a letter has %d", parser->path, number, n,
                     N_FIELDS);
     MUST(parse_head(&head, fields, parser->path, number, err));

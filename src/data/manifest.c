@@ -1,5 +1,5 @@
-/* Reads manifests: tables whose rows name images, their masks, boxes and maps, and their splits. Paths must stay inside
- * the manifest's folder. Start at manifest_parse. */
+/* Reads manifests: tables with one image per row, its mask, boxes, maps and split. Paths must stay inside the
+ * manifest's folder. Start at manifest_parse. */
 #include "data/data.h"
 
 #include <limits.h>
@@ -9,14 +9,14 @@
 
 #include "base/base.h"
 
-#define MAPS "maps." /* in front of the name of a map */
+#define MAPS "maps." /* begins the column of a map; the map's name follows */
 
 struct columns {
     int image, mask, instances, boxes, split, tags, sequence; /* -1: absent */
-    int maps[CLV_MAX_MAPS];                                   /* by the set's map_names */
+    int maps[CLV_MAX_MAPS];                                   /* in the order of the set's map_names */
 };
 
-/* Sets *path to a field as a path below the root, or to NULL if the column is absent or the field is empty. */
+/* Sets *path to a field, checked to be a path below the root; NULL if the column is absent or the field is empty. */
 static enum clv_status take_path(const char **path, const struct tsv *table, int column, const char *root,
                                  struct clv_error *err)
 {
@@ -60,7 +60,7 @@ static enum clv_status add_row(struct clv_set *set, size_t *capacity, const stru
     return set_add(set, capacity, &fields, err);
 }
 
-/* An item to be sorted, with its line in the file. */
+/* An item and its line in the file, for sorting. */
 struct origin {
     const struct clv_item *item;
     size_t line;
@@ -87,7 +87,8 @@ static int compare_origins(const void *a, const void *b)
     return order ? order : (s->line > t->line) - (s->line < t->line);
 }
 
-/* Refuses rows that repeat another. An image may have several masks in a split, one object each. */
+/* Refuses repeated rows, with equal split, image and mask. An image may have several masks in a split, one per
+ * object. */
 static enum clv_status check_duplicates(const struct clv_set *set, const size_t *lines, const char *path,
                                         struct clv_error *err)
 {

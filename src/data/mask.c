@@ -1,5 +1,5 @@
-/* Turns the values of a mask into labels: by labels.tsv, or without one as background and foreground by the usual pairs
- * of values. Start at mask_from_indexed. */
+/* Maps the values of a mask to labels: by labels.tsv, or without it to background and foreground, by the usual pairs of
+ * values. Start at mask_from_indexed. */
 #include "data/data.h"
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ void clv_mask_release(struct clv_mask *mask)
     *mask = (struct clv_mask){0};
 }
 
-/* Values that labels.tsv names, and void. */
+/* Maps the values that labels.tsv names to themselves, and void values to CLV_VOID. */
 static void map_named(int16_t map[256], const struct clv_labels *labels)
 {
     for (int32_t v = 0; v < labels->n_labels && v < CLV_VOID; v++)
@@ -31,8 +31,8 @@ static void map_named(int16_t map[256], const struct clv_labels *labels)
     map[CLV_VOID] = CLV_VOID;
 }
 
-/* Soft edges: nearly all pixels are black or full white, and some of the others are about half way, where no label
- * would. */
+/* Whether a mask has soft (antialiased) edges: at least three quarters of its pixels are black or full white, and some
+ * others are near the middle, where labels usually are not. */
 static bool has_soft_edges(const size_t count[256])
 {
     size_t n_between = 0, n_half = 0;
@@ -43,7 +43,7 @@ static bool has_soft_edges(const size_t count[256])
     return count[0] && count[255] && n_half && 3 * n_between <= count[0] + count[255];
 }
 
-/* The value that a mask has besides 0 where these two are all; 0: it has others. */
+/* Returns the other value of a mask that holds 0 and exactly one other value, which is not 255; else 0. */
 static int only_other_value(const size_t count[256])
 {
     int other = 0, n = 0;
@@ -55,8 +55,8 @@ static int only_other_value(const size_t count[256])
     return n == 1 && count[0] && other != CLV_VOID ? other : 0;
 }
 
-/* Foreground and background without labels.tsv: 0 and 1 or one other value, or black and full white of a grey image,
- * the edges between them perhaps soft; 255 is void otherwise. Returns what there is to say about it, or NULL. */
+/* Maps values to background and foreground without labels.tsv: 0 and 1, 0 and one other value, or black and full white
+ * of a grey image, with or without soft edges. In other masks 255 is void. Returns a note for the user, or NULL. */
 static const char *map_binary(int16_t map[256], const size_t count[256], const struct clv_indexed_image *image)
 {
     int white = (1 << image->bit_depth) - 1, other = only_other_value(count);

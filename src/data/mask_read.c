@@ -1,4 +1,4 @@
-/* Reads masks from files (8-bit values, colours and 16 bits, mask_wide.c, or the numbers of objects) and from memory.
+/* Reads masks from files of 8-bit values, of colours or 16 bits (mask_wide.c) or of object numbers, and from memory.
  * Start at item_mask_read. */
 #include "base/base.h"
 #include "data/data.h"
@@ -12,7 +12,7 @@ static enum clv_status read_wide(struct clv_mask *mask, bool *is_wide, const cha
     OWNED(file_map_close) struct file_map map = {0};
     *is_wide = false;
     if (file_map_open(&map, path, NULL) != CLV_OK)
-        return CLV_OK; /* the usual reader reports why */
+        return CLV_OK; /* clv_indexed_image_read reports the reason */
     *is_wide = mask_is_wide(map.bytes, map.size);
     return *is_wide ? mask_from_wide(mask, &map, labels, wanted, err) : CLV_OK;
 }
@@ -50,7 +50,7 @@ enum clv_status item_numbers_read(struct integer_image *image, const struct clv_
     return CLV_OK;
 }
 
-/* Makes the mask of a label image of objects: 1 in all objects, 0 elsewhere. */
+/* Derives a mask from a label image of objects: 1 inside objects, 0 elsewhere. */
 static enum clv_status mask_from_instances(struct clv_mask *mask, const struct clv_item *item,
                                            const struct clv_labels *labels, const struct mask_wanted *wanted,
                                            struct clv_error *err)
@@ -72,7 +72,8 @@ static enum clv_status mask_from_instances(struct clv_mask *mask, const struct c
     return CLV_OK;
 }
 
-/* Values in memory are labels like those of a file of 8-bit grey; where labels have names, each must be one of them. */
+/* Maps values in memory to labels by the rules for 8-bit grey files. With labels.tsv each value must be a label or
+ * void. */
 static enum clv_status mask_in_memory(struct clv_mask *mask, const struct clv_item *item,
                                       const struct clv_labels *labels, const struct mask_wanted *wanted,
                                       struct clv_error *err)

@@ -1,5 +1,5 @@
-/* Reads masks of other programs that hold colours, transparency or 16 bits. All become 8-bit values first. Start at
- * mask_from_wide. */
+/* Reads masks of other programs that hold colours, transparency or 16 bits: converts them to 8-bit values, then maps
+ * those to labels. Start at mask_from_wide. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static bool is_grey(const uint8_t *rgba, size_t n)
     return true;
 }
 
-/* The value whose colour labels.tsv states, or -1. */
+/* The mask value with this colour in labels.tsv, or -1. */
 static int value_of_colour(const struct clv_labels *labels, const uint8_t colour[3])
 {
     for (int v = 0; v < labels->n_labels; v++)
@@ -35,7 +35,7 @@ static int value_of_colour(const struct clv_labels *labels, const uint8_t colour
     return memcmp(labels->palette[CLV_VOID], colour, 3) == 0 ? CLV_VOID : -1;
 }
 
-/* By the colours of labels.tsv. Whole regions are of one colour: the last one found mostly is the next one, too. */
+/* Maps colours to mask values by labels.tsv. Searches only where the colour changes from one pixel to the next. */
 static enum clv_status match_colours(uint8_t *values, const struct wide_samples *wide, const char *name,
                                      const struct clv_labels *labels, struct clv_error *err)
 {
@@ -56,7 +56,8 @@ static enum clv_status match_colours(uint8_t *values, const struct wide_samples 
     return CLV_OK;
 }
 
-/* Without labels.tsv: black is background, one other colour foreground. */
+/* Maps black to background and the only other colour to foreground, without labels.tsv; false: there are more
+ * colours. */
 static bool match_one_colour(uint8_t *values, const uint8_t *rgba, size_t n)
 {
     static const uint8_t black[3];
@@ -72,7 +73,7 @@ static bool match_one_colour(uint8_t *values, const uint8_t *rgba, size_t n)
     return true;
 }
 
-/* Makes transparent pixels black; returns whether there were any. */
+/* Makes transparent pixels black; returns whether there are any. */
 static bool drop_transparent(uint8_t *rgba, size_t n)
 {
     bool found = false;
@@ -117,7 +118,7 @@ static enum clv_status read_colours(struct clv_indexed_image *image, const char 
     return CLV_OK;
 }
 
-/* 16 bits: values that 8 bits hold, or levels that are 257 times one. */
+/* Converts 16-bit grey to 8 bits: values up to 255 stay, levels that are all multiples of 257 are divided by it. */
 static enum clv_status read_grey16(struct clv_indexed_image *image, const char **note, const struct wide_samples *wide,
                                    const char *name, struct clv_error *err)
 {

@@ -1,5 +1,5 @@
-/* Checks every file that a command is going to write: it can be created, is none of the inputs, and replaces nothing
- * unless it may (outputs_claim). Locks keep two runs from writing into one folder or file (output_locks_folder). */
+/* Checks every file that a command will write (outputs_claim): it can be created, is not an input, and replaces an
+ * existing file only if allowed. Locks prevent two runs from writing into one folder or file (output_locks_folder). */
 #include "data/outputs.h"
 
 #include <errno.h>
@@ -30,25 +30,24 @@ static bool is_standard(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-/* Finds out what a path leads to, if anything. Where that is unknown (an I/O error), the path does not count as absent.
- * */
-static enum clv_status examine(bool *there, struct stat *info, const char *path, struct clv_error *err)
+/* Whether a path exists, and its stat. Fails if that cannot be determined, as after an I/O error. */
+static enum clv_status stat_path(bool *exists, struct stat *info, const char *path, struct clv_error *err)
 {
-    *there = stat(path, info) == 0;
-    if (*there || errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG)
+    *exists = stat(path, info) == 0;
+    if (*exists || errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG)
         return CLV_OK;
     return fail_errno(err, CLV_ERR_CREATE, "%s: cannot find out whether it is there", path);
 }
 
-/* Whether writing would put another file in the place of one that is there: not so of devices and FIFOs, nor of
- * standard output by another name (/dev/stdout). */
+/* Whether writing would replace an existing regular file. Devices, FIFOs and standard output by another name
+ * (/dev/stdout) are not replaced. */
 static enum clv_status would_replace(bool *would, struct stat *info, const char *path, struct clv_error *err)
 {
     struct stat standard;
     *would = false;
     if (is_standard(path))
         return CLV_OK;
-    MUST(examine(would, info, path, err));
+    MUST(stat_path(would, info, path, err));
     if (*would)
         *would = S_ISREG(info->st_mode) && (fstat(STDOUT_FILENO, &standard) != 0 || standard.st_dev != info->st_dev ||
                                             standard.st_ino != info->st_ino);
@@ -59,11 +58,11 @@ static enum clv_status would_replace(bool *would, struct stat *info, const char 
 static enum clv_status check_creatable(const char *path, struct clv_error *err)
 {
     struct stat info;
-    bool there;
+    bool exists;
     if (is_standard(path))
         return CLV_OK;
-    MUST(examine(&there, &info, path, err));
-    if (there) {
+    MUST(stat_path(&exists, &info, path, err));
+    if (exists) {
         FAIL_IF(S_ISDIR(info.st_mode), CLV_ERR_CREATE, "%s: is a folder", path);
         return access(path, W_OK) ? fail_errno(err, CLV_ERR_CREATE, "%s: cannot write", path) : CLV_OK;
     }
@@ -117,27 +116,27 @@ void outputs_sort(struct outputs *self)
         qsort(self->list, self->n, sizeof *self->list, compare);
 }
 
-/* Identifies the file, or the file of a page. */
-static enum clv_status identify(bool *there, struct stat *info, const char *path, struct clv_error *err)
+/* Gets the stat of a file; the path of a TIFF page gives that of its file. */
+static enum clv_status identify(bool *exists, struct stat *info, const char *path, struct clv_error *err)
 {
     char file[PATH_MAX];
     size_t length;
     uint32_t page;
     if (!path_page(&length, &page, path))
-        return examine(there, info, path, err);
+        return stat_path(exists, info, path, err);
     snprintf(file, sizeof file, "%.*s", (int)length, path);
-    *there = false;
-    return length < sizeof file ? examine(there, info, file, err) : CLV_OK;
+    *exists = false;
+    return length < sizeof file ? stat_path(exists, info, file, err) : CLV_OK;
 }
 
 static enum clv_status spare_file(const struct outputs *self, const char *input, struct clv_error *err)
 {
     struct stat info;
-    bool there;
+    bool exists;
     if (!self->n || !input)
         return CLV_OK;
-    MUST(identify(&there, &info, input, err));
-    if (!there)
+    MUST(identify(&exists, &info, input, err));
+    if (!exists)
         return CLV_OK;
     const struct replaced key = {info.st_dev, info.st_ino, NULL};
     const struct replaced *found = bsearch(&key, self->list, self->n, sizeof key, compare);
@@ -208,11 +207,12 @@ enum clv_status outputs_look_at_set(void *outputs, const struct clv_set *set, co
     return outputs_spare_set(outputs, set, path, err);
 }
 
-/* Bytes of a shards' lock file, which need not be there to be locked: shard i of n locks the same part of them as it
- * has of the work, so that shards of different counts meet where their work does. */
+/* Length of the byte range that shards lock in SHARDS_LOCK; the file itself may be empty. Shard i of n locks the i-th
+ * of n equal parts, so that shards of different counts conflict exactly where their work overlaps. */
 #define SHARES ((int64_t)1 << 40)
 
-/* How long a lock may be in the hands of one that only looks whether it is the last. */
+/* Attempts at a lock, and their interval. A process that ends holds a lock briefly to find out whether it is the
+ * last. */
 enum { ATTEMPTS = 20, ATTEMPT_MS = 10 };
 
 static int exit_code;
@@ -222,7 +222,7 @@ int output_locks_exit_code(void)
     return exit_code;
 }
 
-static enum clv_status refuse(struct clv_error *err, const char *path, const struct clv_shard *shard)
+static enum clv_status refuse_lock(struct clv_error *err, const char *path, const struct clv_shard *shard)
 {
     char part[48] = "";
     exit_code = EX_TEMPFAIL;
@@ -231,7 +231,7 @@ static enum clv_status refuse(struct clv_error *err, const char *path, const str
     return fail(err, CLV_ERR_CREATE, "%s: another run%s writes there now; wait until it has ended", path, part);
 }
 
-static bool hold(struct output_locks *self, int fd, char *file)
+static bool add_lock(struct output_locks *self, int fd, char *file)
 {
     struct stat info;
     bool fits = self->n < OUTPUT_LOCKS_MAX && fstat(fd, &info) == 0;
@@ -242,8 +242,8 @@ static bool hold(struct output_locks *self, int fd, char *file)
     return fits;
 }
 
-/* Locks a part of a file for this open file alone, or a folder (part is NULL) by flock's operation. False with
- * EAGAIN if another has it. */
+/* Locks a part of a file for this open file, or a folder (part is NULL) by flock's operation. Returns false with errno
+ * EAGAIN if another process holds the lock. */
 static bool lock(int fd, const struct flock *part, int operation)
 {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -257,12 +257,12 @@ static bool lock(int fd, const struct flock *part, int operation)
     return false;
 }
 
-/* Opens the lock file and locks a part of it. -1: it cannot be had, with EAGAIN if another has it. A file that its last
- * user removed in between is made again. */
+/* Opens or creates the lock file and locks a part of it. Returns -1 on failure, with errno EAGAIN if another process
+ * holds the lock. Tries again if the last user removed the file in between. */
 static int open_locked(const char *file, int64_t start, int64_t length)
 {
     const struct flock part = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
-    struct stat opened, there;
+    struct stat opened, named;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         int fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
         if (fd < 0)
@@ -270,13 +270,13 @@ static int open_locked(const char *file, int64_t start, int64_t length)
         if (!lock(fd, &part, 0)) {
             int why = errno;
             if (why != EAGAIN)
-                unlink(file); /* no locks here */
+                unlink(file); /* the file system has no locks */
             close(fd);
             errno = why;
             return -1;
         }
-        if (fstat(fd, &opened) == 0 && stat(file, &there) == 0 && there.st_dev == opened.st_dev &&
-            there.st_ino == opened.st_ino)
+        if (fstat(fd, &opened) == 0 && stat(file, &named) == 0 && named.st_dev == opened.st_dev &&
+            named.st_ino == opened.st_ino)
             return fd;
         close(fd);
     }
@@ -284,7 +284,7 @@ static int open_locked(const char *file, int64_t start, int64_t length)
     return -1;
 }
 
-/* Takes `file`, and frees its name unless it is kept. `path` is what a refusal names. */
+/* Locks the lock file `file` and takes ownership of that string. A refusal names `path`. */
 static enum clv_status take_file(struct output_locks *self, char *file, const char *path, const struct clv_shard *shard,
                                  struct clv_error *err)
 {
@@ -294,26 +294,26 @@ static enum clv_status take_file(struct output_locks *self, char *file, const ch
         start = (shard->number - 1) * SHARES / shard->count;
         end = shard->number * SHARES / shard->count;
     }
-    int fd = open_locked(file, start, end - start); /* a length of 0 is all */
+    int fd = open_locked(file, start, end - start); /* a length of 0 is the whole file */
     bool refused = fd < 0 && errno == EAGAIN;
-    if (fd >= 0 && hold(self, fd, file))
+    if (fd >= 0 && add_lock(self, fd, file))
         return CLV_OK;
     if (fd >= 0)
         close(fd);
     array_free(file);
-    return refused ? refuse(err, path, shard) : CLV_OK;
+    return refused ? refuse_lock(err, path, shard) : CLV_OK;
 }
 
-/* Whether a path leads to what is open; where that is unknown it counts as there. */
-static bool is_there(const char *path, int fd)
+/* Whether a path leads to the open file fd; true if that cannot be determined. */
+static bool leads_to(const char *path, int fd)
 {
-    struct stat opened, there;
+    struct stat opened, named;
     if (fstat(fd, &opened) != 0)
         return true;
-    return stat(path, &there) == 0 && there.st_dev == opened.st_dev && there.st_ino == opened.st_ino;
+    return stat(path, &named) == 0 && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
 
-/* *is_gone: the folder is not there, or another one is in its place by now. */
+/* Locks a folder. *is_gone: the folder does not exist, or another one has replaced it in the meantime. */
 static enum clv_status take_folder(struct output_locks *self, bool *is_gone, const char *folder,
                                    const struct clv_shard *shard, struct clv_error *err)
 {
@@ -322,15 +322,15 @@ static enum clv_status take_folder(struct output_locks *self, bool *is_gone, con
     *is_gone = fd < 0 && errno == ENOENT;
     if (fd < 0)
         return CLV_OK;
-    if (!hold(self, fd, NULL)) {
+    if (!add_lock(self, fd, NULL)) {
         close(fd);
         return CLV_OK;
     }
     if (!lock(fd, NULL, is_whole ? LOCK_EX : LOCK_SH) && errno == EAGAIN) {
         close(self->taken[--self->n].fd);
-        return refuse(err, folder, NULL);
+        return refuse_lock(err, folder, NULL);
     }
-    *is_gone = !is_there(folder, fd);
+    *is_gone = !leads_to(folder, fd);
     if (*is_gone) {
         close(self->taken[--self->n].fd);
         return CLV_OK;
@@ -370,7 +370,7 @@ enum clv_status output_locks_file(struct output_locks *self, const char *path, s
     return take_file(self, file, path, NULL, err);
 }
 
-static void let_go(struct taken_lock *taken)
+static void release_lock(struct taken_lock *taken)
 {
     const struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (taken->file && fcntl(taken->fd, F_OFD_SETLK, &all) == 0)
@@ -384,7 +384,7 @@ void output_locks_end_shard(struct output_locks *self)
     int n = 0;
     for (int k = 0; k < self->n; k++)
         if (self->taken[k].file)
-            let_go(&self->taken[k]);
+            release_lock(&self->taken[k]);
         else
             self->taken[n++] = self->taken[k];
     self->n = n;
@@ -393,6 +393,6 @@ void output_locks_end_shard(struct output_locks *self)
 void output_locks_release(struct output_locks *self)
 {
     for (int k = self->n - 1; k >= 0; k--)
-        let_go(&self->taken[k]);
+        release_lock(&self->taken[k]);
     *self = (struct output_locks){.n = 0};
 }

@@ -1,5 +1,5 @@
-/* Reads tensor files in the format of safetensors: the length of a header, the header in JSON, and the arrays, which
- * must cover the rest exactly. Files are mapped; arrays at unsuitable addresses are copied. Start at parse_header. */
+/* Reads tensor files in the safetensors format: the length of the header, the header in JSON, and the arrays, which
+ * must cover the rest of the file exactly. Maps the file and copies only misaligned arrays. Start at parse_header. */
 #include "data/data.h"
 
 #include <stdlib.h>
@@ -155,7 +155,7 @@ static int compare_pairs(const void *a, const void *b)
     return strcmp(((const struct pair *)a)->key, ((const struct pair *)b)->key);
 }
 
-/* Files of other writers may hold arrays at addresses that do not suit their type: those are copied. */
+/* Copies arrays that are misaligned for their type, as in files of other programs. */
 static enum clv_status align(struct clv_tensors *self, struct clv_error *err)
 {
     for (size_t i = 0; i < self->n; i++) {
@@ -199,7 +199,7 @@ static enum clv_status parse_header(struct clv_tensors *self, const unsigned cha
     return align(self, err);
 }
 
-/* Formats whose addresses are the kinds of these failures. */
+/* Message formats. Their addresses are the `kind` of these failures (tensors_are_not). */
 static const char without_length[] = "%s: not a tensor file: it does not begin with the length of a header, at most %d";
 static const char without_object[] = "%s: not a tensor file: its header is not a JSON object";
 

@@ -1,5 +1,5 @@
-/* Writes tensor files in the format of safetensors. Larger types come first, so that every array is aligned; names and
- * keys are sorted, so that equal contents give equal bytes. Start at tensors_begin. */
+/* Writes tensor files in the safetensors format. Wide types come first, so that every array is aligned; names and keys
+ * are sorted, so that equal contents give equal bytes. Start at tensors_begin. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,7 +75,7 @@ static int compare_keys(const void *a, const void *b)
     return strcmp((*(const char *const *const *)a)[0], (*(const char *const *const *)b)[0]);
 }
 
-/* The content, each list in an order of its own. */
+/* Pointers to the tensors and to the metadata pairs, for sorting. */
 struct sorted {
     const struct clv_tensor **tensors;
     size_t n_tensors;
@@ -83,7 +83,7 @@ struct sorted {
     size_t n_pairs;
 };
 
-/* Checks names and keys. Both lists are sorted, by name and by key. */
+/* Checks names, types, shapes and keys. Tensors must be sorted by name, pairs by key. */
 static enum clv_status check_arguments(const char *path, const struct sorted *self, struct clv_error *err)
 {
     const struct clv_tensor *const *sorted = self->tensors;
@@ -113,7 +113,7 @@ static void put_tensor(struct text *header, const struct clv_tensor *tensor, siz
     text_printf(header, "],\"data_offsets\":[%zu,%zu]}", begin, end);
 }
 
-/* Tensors in the order of their arrays, metadata sorted. */
+/* Appends the header: metadata by key, tensors in the order of their arrays, and spaces up to DATA_ALIGNMENT. */
 static enum clv_status put_header(struct text *header, const char *path, const struct sorted *self,
                                   struct clv_error *err)
 {

@@ -1,5 +1,5 @@
-/* Items of datasets: adding and releasing them, their paths, and which files are cleave's own outputs. Start at
- * set_add. */
+/* Items of datasets: adds and releases them, joins their paths, and recognises cleave's own outputs and tables. Start
+ * at set_add. */
 #include "data/data.h"
 
 #include <limits.h>

@@ -9,7 +9,7 @@
 #include "data/data.h"
 #include "image/image.h"
 
-/* A TIFF's pages, without masks. */
+/* Reads the pages of a TIFF as a dataset without masks. */
 static enum clv_status read_pages(struct clv_set *set, const char *path, struct clv_error *err)
 {
     OWNED(clv_set_release) struct clv_set result = {.root = path_folder(path)};
@@ -64,7 +64,7 @@ static int compare_strings(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* "there are: test, train" for a message. */
+/* Fails with a message that lists the splits of the dataset. */
 static enum clv_status fail_no_split(const struct clv_set *set, const char *wanted, size_t length,
                                      struct clv_error *err)
 {
@@ -108,7 +108,7 @@ enum clv_status clv_set_select(struct clv_set *set, const char *splits, struct c
 {
     if (!splits)
         return CLV_OK;
-    for (const char *name = splits;; name++) { /* a misspelt name must not go unnoticed next to a right one */
+    for (const char *name = splits;; name++) { /* every name must exist, so that a misspelt one is reported */
         const char *end = strchrnul(name, ',');
         if (!has_split(set, name, (size_t)(end - name)))
             return fail_no_split(set, name, (size_t)(end - name), err);

@@ -1,12 +1,12 @@
-/* Reads what a folder's files of strokes say about its masks: whether a mask was accepted in the labelling page or is a
- * draft. Start at set_mark_drafts. */
+/* Reads from the files in strokes/ whether a mask was accepted in the labelling page or is a draft. Start at
+ * set_mark_drafts. */
 #include "data/data.h"
 
 #include <string.h>
 
 #include "base/base.h"
 
-#define ACCEPTED_WITHIN 200 /* bytes of a file of strokes */
+#define ACCEPTED_WITHIN 200 /* bytes at the beginning of a file of strokes that contain its state */
 
 bool strokes_look(bool *accepted, bool *empty, bool *undone, const char *path)
 {

@@ -1,5 +1,5 @@
-/* Tensor files that notice when a byte of them has changed: a hash of what they say, which stands in their metadata.
- * Begin with add_tensor, which says what is hashed. */
+/* Tensor files with a digest: a hash of their content, stored in their metadata, which detects changed bytes. Start at
+ * add_tensor, which hashes one tensor. */
 #include "data/tensor_digest.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ static uint64_t add_text(uint64_t hash, const char *text)
     return hash_bytes(hash, text, strlen(text) + 1);
 }
 
-/* A pair as it stands in the file, where bytes that are not UTF-8 are replaced. */
+/* Hashes a metadata pair as written to the file, where bytes that are not UTF-8 are replaced. */
 static uint64_t add_pair(uint64_t hash, struct text *scratch, const char *key, const char *value)
 {
     scratch->size = 0;
@@ -94,10 +94,10 @@ enum clv_status tensors_check_digest(const struct clv_tensors *tensors, const ch
         const char *key = clv_tensors_metadata_key(tensors, i);
         FAIL_IF(!is_known(key, known), CLV_ERR_DATA, "%s: metadata \"%.60s\" does not belong in it", path, key);
     }
-    const char *said = clv_tensors_metadata(tensors, TENSOR_DIGEST);
+    const char *stored = clv_tensors_metadata(tensors, TENSOR_DIGEST);
     uint64_t hash = HASH_START;
     char digest[DIGEST_SIZE];
-    if (!said)
+    if (!stored)
         return CLV_OK;
     OWNED(text_release) struct text scratch = {0};
     text_init(&scratch, SIZE_MAX / 2);
@@ -110,8 +110,8 @@ enum clv_status tensors_check_digest(const struct clv_tensors *tensors, const ch
     for (size_t i = 0; i < clv_tensors_count(tensors); i++)
         hash = add_tensor(hash, clv_tensors_at(tensors, i));
     print_digest(digest, hash);
-    FAIL_IF(strcmp(said, digest) != 0, CLV_ERR_DATA,
+    FAIL_IF(strcmp(stored, digest) != 0, CLV_ERR_DATA,
             "%s: is damaged: its content is not what was written (digest %.40s, now %s); take a copy, or make it again",
-            path, said, digest);
+            path, stored, digest);
     return CLV_OK;
 }

@@ -1,5 +1,5 @@
-/* Reads tables of tab-separated values in place: a header with names of columns, then rows of as many fields. Start at
- * tsv_parse. */
+/* Parses tables of tab-separated values in place: a header with the names of columns, then rows with as many fields.
+ * Start at tsv_parse. */
 #include "data/data.h"
 
 #include <string.h>

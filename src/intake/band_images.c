@@ -1,5 +1,5 @@
-/* Prepares rasters as training images: joins files that hold bands of one image, learns how to show bands as colours,
- * and gives the bands to the recipe as a map of the images. Start at band_images_learn. */
+/* Prepares rasters as training images: joins files that are bands of one image, learns how to convert bands to RGB, and
+ * adds the bands as a map to the images. Start at band_images_learn. */
 #include "intake/intake.h"
 
 #include <stdio.h>
@@ -13,8 +13,8 @@ bool band_images_is_further(const char *path, const char *names)
 {
     size_t length = strlen(path);
     for (const char *name = names ? strchr(names, ',') : NULL; name; name = strchr(name + 1, ',')) {
-        size_t own = strcspn(name + 1, ",");
-        if (own && length >= own && memcmp(path + length - own, name + 1, own) == 0)
+        size_t n_name = strcspn(name + 1, ",");
+        if (n_name && length >= n_name && memcmp(path + length - n_name, name + 1, n_name) == 0)
             return true;
     }
     return false;
@@ -54,7 +54,7 @@ enum clv_status band_images_give(struct clv_set *set, const struct clv_recipe *r
     return CLV_OK;
 }
 
-/* Learns from all images how their bands are shown as colours. */
+/* Learns from all images how to convert their bands to RGB. */
 static enum clv_status learn(struct clv_bands *bands, const struct clv_set *set, const struct clv_image_limits *limits,
                              const struct clv_progress *progress, struct clv_error *err)
 {

@@ -1,5 +1,5 @@
-/* Finds the boxes of a set's images, in one file for all or in the files that the items name, and places them in
- * pixels. Images without boxes leave the set; images whose boxes do not fit go to the bad ones. Start at
+/* Finds the boxes of a set's images, in one file for all or in the files that the items name, and converts them to
+ * pixels. Images without boxes are removed from the set; images with invalid boxes are reported as bad. Start at
  * box_hints_read. */
 #include "intake/intake.h"
 
@@ -20,11 +20,11 @@ void box_hints_free(struct item_boxes *boxes, size_t n_items)
 
 struct hints_state {
     struct clv_boxes file;
-    const char *path; /* of the file that is open, or NULL */
+    const char *path; /* path of `file`, or NULL */
     const struct clv_train_options *options;
     size_t n_cut;
-    struct bad_images *bad;   /* receives files of boxes that cannot be read, too */
-    struct item_boxes *found; /* [n_found], of the set's items */
+    struct bad_images *bad;   /* also receives unreadable files of boxes */
+    struct item_boxes *found; /* [n_found] boxes of the set's items */
     size_t n_found;
 };
 
@@ -51,9 +51,9 @@ static enum clv_status open_file(struct hints_state *self, const char *path, str
     return CLV_OK;
 }
 
-static enum clv_status place(struct item_boxes *boxes, size_t *n_cut_before, const struct clv_boxes *file,
-                             const struct clv_image_boxes *entry, const struct clv_item *item,
-                             const struct clv_image_limits *limits, struct clv_error *err)
+static enum clv_status place_boxes(struct item_boxes *boxes, size_t *n_cut_before, const struct clv_boxes *file,
+                                   const struct clv_image_boxes *entry, const struct clv_item *item,
+                                   const struct clv_image_limits *limits, struct clv_error *err)
 {
     int32_t width, height;
     size_t n_cut = 0, n = entry->n_boxes, n_voids = 0;
@@ -77,7 +77,7 @@ enum clv_status box_hints_place(struct item_boxes *boxes, size_t *n_cut, const s
 {
     struct clv_image_boxes entry = *given;
     entry.image = entry.source = item->name;
-    return place(boxes, n_cut, &(struct clv_boxes){.images = &entry, .n_images = 1}, &entry, item, limits, err);
+    return place_boxes(boxes, n_cut, &(struct clv_boxes){.images = &entry, .n_images = 1}, &entry, item, limits, err);
 }
 
 void box_hints_note_cut(size_t n_cut, const struct clv_train_options *options)
@@ -87,9 +87,9 @@ void box_hints_note_cut(size_t n_cut, const struct clv_train_options *options)
                        n_of(n_cut, "box at the border of its image", "boxes at the borders of their images").text);
 }
 
-/* Reads the boxes of an item from the file that it names. *boxes stays as it is if the item has none. */
-static enum clv_status read_own(struct item_boxes *boxes, struct hints_state *self, const struct clv_item *item,
-                                struct clv_error *err)
+/* Reads the boxes of an item from the file that it names. *boxes stays unchanged if the item has none. */
+static enum clv_status read_item_boxes(struct item_boxes *boxes, struct hints_state *self, const struct clv_item *item,
+                                       struct clv_error *err)
 {
     const struct clv_image_boxes *entry = NULL;
     if (!item->boxes)
@@ -97,14 +97,14 @@ static enum clv_status read_own(struct item_boxes *boxes, struct hints_state *se
     MUST(open_file(self, item->boxes, err));
     MUST(clv_boxes_find(&entry, &self->file, item->name, err));
     return clv_boxes_are_known(entry)
-               ? place(boxes, &self->n_cut, &self->file, entry, item, &self->options->limits, err)
+               ? place_boxes(boxes, &self->n_cut, &self->file, entry, item, &self->options->limits, err)
                : CLV_OK;
 }
 
 #define MAX_LISTED 5
 
-/* Notes which images have no boxes, and the first name in the file that no image has. entries[n] are those of the set's
- * items, then of others. */
+/* Prints a note on the images without boxes, and on the first image in the file that is not in the set. entries[n] are
+ * those of the set's items, followed by those of others. */
 static void report_missing(const struct clv_set *set, const struct clv_train_options *options,
                            const struct clv_boxes *file, const struct clv_image_boxes *const *entries, size_t n)
 {
@@ -143,8 +143,8 @@ static enum clv_status read_shared(struct hints_state *self, const struct clv_se
     for (size_t i = 0; i < n; i++) {
         if (!clv_boxes_are_known(entries[i]))
             continue;
-        enum clv_status status =
-            place(&self->found[i], &self->n_cut, &self->file, entries[i], &set->items[i], &self->options->limits, err);
+        enum clv_status status = place_boxes(&self->found[i], &self->n_cut, &self->file, entries[i], &set->items[i],
+                                             &self->options->limits, err);
         if (status)
             MUST(bad_images_add(bad, NO_ITEM, status, err));
     }
@@ -163,7 +163,7 @@ enum clv_status box_hints_read(struct item_boxes **boxes, struct clv_set *set, s
     if (path)
         MUST(read_shared(&reading, set, bad, path, others, err));
     for (size_t i = 0; i < n && !path; i++) {
-        enum clv_status status = read_own(&reading.found[i], &reading, &set->items[i], err);
+        enum clv_status status = read_item_boxes(&reading.found[i], &reading, &set->items[i], err);
         if (status)
             MUST(bad_images_add(bad, NO_ITEM, status, err));
     }

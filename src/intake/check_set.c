@@ -1,5 +1,5 @@
-/* Reads all images and masks of a set before long work starts, in batches that processes share, and reports all that
- * are bad at once; also notes what the masks have in common. Start at check_set. */
+/* Reads all images and masks of a set before long work starts, in batches that are shared among processes. Reports all
+ * bad images together, and collects properties of the masks. Start at check_set. */
 #include "intake/intake.h"
 
 #include <stdio.h>
@@ -15,16 +15,16 @@
 
 /* The result for one image. */
 struct finding {
-    struct clv_error error;       /* of an image that is bad; its status is CLV_OK else; its kind is .. */
-    int64_t kind;                 /* .. this, as it may come from another process */
+    struct clv_error error;       /* fault of the image; status CLV_OK: none. Its `kind` is not used */
+    int64_t kind;                 /* kind of the error, as a number that is valid in all processes */
     char note[160];               /* of the mask, or "" */
-    struct clv_pixel_box box;     /* of all that is neither background nor void in it */
+    struct clv_pixel_box box;     /* bounding box of pixels that are neither background nor void */
     bool has_label[256];          /* in the mask */
     bool is_12_bit;               /* image_is_12_bit */
     struct foreground foreground; /* of the mask */
 };
 
-/* Images are looked at in batches, so that findings take little memory. */
+/* Images per batch; bounds the memory of findings. */
 #define BATCH 256
 
 struct check {
@@ -32,7 +32,7 @@ struct check {
     const struct clv_recipe *recipe;
     const struct clv_image_limits *limits;
     const struct clv_progress *progress;
-    size_t first; /* image of the batch */
+    size_t first; /* index of the batch's first image */
     struct finding *findings;
     size_t n_done, n_12_bit;
 };
@@ -53,8 +53,8 @@ static struct clv_pixel_box find_box(const struct clv_mask *mask)
     return box;
 }
 
-static enum clv_status look_at_mask(struct finding *finding, struct check *check, size_t index,
-                                    const struct clv_image *image, struct clv_error *err)
+static enum clv_status read_mask(struct finding *finding, struct check *check, size_t index,
+                                 const struct clv_image *image, struct clv_error *err)
 {
     struct supervision *supervision = check->supervision;
     const struct clv_item *item = &supervision->set.items[index];
@@ -70,24 +70,24 @@ static enum clv_status look_at_mask(struct finding *finding, struct check *check
     return CLV_OK;
 }
 
-/* Fills the finding. An image that is too large for memory does not fail the function; *err names it. */
-static enum clv_status look_at_files(struct finding *finding, bool *is_too_large, struct check *check, size_t index,
-                                     struct clv_error *err)
+/* Fills the finding. If the image is too large for memory, sets *is_too_large and *err, but returns CLV_OK. */
+static enum clv_status read_files(struct finding *finding, bool *is_too_large, struct check *check, size_t index,
+                                  struct clv_error *err)
 {
     const struct clv_set *set = &check->supervision->set;
     const struct clv_item *item = &set->items[index];
     OWNED(clv_image_release) struct clv_image image = {0};
     MUST(item_image_read(&image, item, check->limits, err));
     if (item->mask)
-        MUST(look_at_mask(finding, check, index, &image, err));
-    finding->is_12_bit =
-        item_is_12_bit(item, &image, check->limits) && !item_is_deep(item, check->limits); /* bands learn their range */
+        MUST(read_mask(finding, check, index, &image, err));
+    finding->is_12_bit = item_is_12_bit(item, &image, check->limits) &&
+                         !item_is_deep(item, check->limits); /* bands_learn finds ranges */
     *is_too_large =
         memory_check_extraction(check->recipe, set, item, image.width, image.height, check->limits, err) != CLV_OK;
     return CLV_OK;
 }
 
-static enum clv_status look_at_image(void *context, size_t index, int thread, struct clv_error *err)
+static enum clv_status read_image(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
     struct check *check = context;
@@ -97,7 +97,7 @@ static enum clv_status look_at_image(void *context, size_t index, int thread, st
     bool is_too_large = false;
     FAIL_IF(stop_requested(check->progress), CLV_ERR_INTERRUPTED, "interrupted");
     *finding = (struct finding){0};
-    enum clv_status status = look_at_files(finding, &is_too_large, check, item, &finding->error);
+    enum clv_status status = read_files(finding, &is_too_large, check, item, &finding->error);
     finding->kind = error_kind_number(finding->error.kind);
     parallel_progress(check->progress, "looking at images", &check->n_done, set->n_items, set->items[item].name);
     if (is_too_large || status == CLV_OK || status == CLV_ERR_DATA || status == CLV_ERR_NO_INPUT)
@@ -114,7 +114,7 @@ static bool finding_slot(struct comm_piece *piece, void *context, size_t index, 
     return k == 0;
 }
 
-/* Gives an image with a mask the box of its foreground, because other images teach by boxes. */
+/* Gives an image with a mask the bounding box of its foreground, because other images have boxes. */
 static enum clv_status take_box(struct supervision *self, size_t item, const struct finding *finding,
                                 struct clv_error *err)
 {
@@ -125,7 +125,7 @@ static enum clv_status take_box(struct supervision *self, size_t item, const str
     return CLV_OK;
 }
 
-/* Contents of all masks together. */
+/* Summary of all masks. */
 struct summary {
     size_t n_noted, n_empty;
     const char *first_empty;
@@ -134,7 +134,7 @@ struct summary {
     struct foregrounds foregrounds;
 };
 
-static void sum_up(struct summary *summary, const struct finding *finding, const struct clv_item *item)
+static void add_to_summary(struct summary *summary, const struct finding *finding, const struct clv_item *item)
 {
     bool is_empty = finding->has_label[0];
     for (int v = 1; v < CLV_VOID; v++)
@@ -147,7 +147,7 @@ static void sum_up(struct summary *summary, const struct finding *finding, const
         memcpy(summary->note, finding->note, sizeof summary->note);
 }
 
-/* Explains masks of 0 and 255 whose labels.tsv names labels 0 and 1: 255 was read as void. */
+/* Fails, with advice, for masks of 0 and 255 if labels.tsv names labels 0 and 1: 255 was read as void. */
 static enum clv_status check_order(const struct supervision *self, const char *name,
                                    const struct clv_train_options *options, struct clv_error *err)
 {
@@ -175,7 +175,7 @@ static enum clv_status report(const struct summary *summary, const struct superv
         report_message(options->progress, CLV_NOTE, "%zu of %zu masks: %s", summary->n_noted, self->n_masks,
                        summary->note);
     const char *name = only < labels->n_labels ? labels->names[only] : "";
-    bool may_be_guessed = self->n_boxed || summary->has_label[CLV_VOID]; /* the others, by boxes or strokes */
+    bool may_be_guessed = self->n_boxed || summary->has_label[CLV_VOID]; /* from boxes or strokes */
     FAIL_IF(n_labels == 1 && !may_be_guessed, CLV_ERR_DATA,
             "%s: the %zu masks have one label alone, \"%s\", from which nothing is learned", options->data,
             self->n_masks, name);
@@ -191,7 +191,7 @@ static enum clv_status report(const struct summary *summary, const struct superv
     return CLV_OK;
 }
 
-/* Takes in what was found in image `index` of the set. */
+/* Adds the finding of image `index` of the set to the summary, or to the bad images. */
 static enum clv_status take_finding(bool *is_bad, struct summary *summary, struct check *check, size_t index,
                                     struct clv_error *err)
 {
@@ -211,25 +211,25 @@ static enum clv_status take_finding(bool *is_bad, struct summary *summary, struc
     if (self->n_boxed && index < self->n_masks)
         MUST(take_box(self, index, finding, err));
     if (summary && item->mask)
-        sum_up(summary, finding, item);
+        add_to_summary(summary, finding, item);
     return CLV_OK;
 }
 
-/* Looks at all images, and sets is_bad[n_items]. */
-static enum clv_status look(bool *is_bad, struct summary *summary, struct check *check, int n_threads,
-                            struct clv_error *err)
+/* Reads all images, and sets is_bad[n_items]. */
+static enum clv_status read_images(bool *is_bad, struct summary *summary, struct check *check, int n_threads,
+                                   struct clv_error *err)
 {
     size_t n = check->supervision->set.n_items;
     for (check->first = 0; check->first < n; check->first += BATCH) {
         size_t n_batch = n - check->first < BATCH ? n - check->first : BATCH;
-        MUST(comm_for(n_batch, n_threads, look_at_image, finding_slot, check, err));
+        MUST(comm_for(n_batch, n_threads, read_image, finding_slot, check, err));
         for (size_t i = check->first; i < check->first + n_batch; i++)
             MUST(take_finding(&is_bad[i], summary, check, i, err));
     }
     return CLV_OK;
 }
 
-static void drop(struct supervision *self, const bool *is_bad)
+static void drop_bad(struct supervision *self, const bool *is_bad)
 {
     size_t kept = 0, n = self->set.n_items, n_masks = self->n_masks, n_boxed = self->n_boxed;
     for (size_t i = 0; i < n; i++) {
@@ -249,17 +249,17 @@ static void drop(struct supervision *self, const bool *is_bad)
     self->set.n_items = kept;
 }
 
-/* Looks at all images and reports those that are bad, with those that were bad before. */
+/* Reads all images and reports the bad ones, including those found before. */
 static enum clv_status find_bad(bool *is_bad, struct summary *summary, struct check *check,
                                 const struct clv_train_options *options, struct clv_error *err)
 {
     struct supervision *self = check->supervision;
     size_t n_images = self->set.n_items + self->bad.n;
-    MUST(look(is_bad, summary, check, options->n_threads, err));
+    MUST(read_images(is_bad, summary, check, options->n_threads, err));
     return bad_images_report(&self->bad, &self->set, n_images, options, err);
 }
 
-/* The summary is NULL where masks need not go together. */
+/* Checks all images and removes the bad ones. summary NULL: masks need not agree with each other. */
 static enum clv_status check_images(struct supervision *self, struct summary *summary, const struct clv_recipe *recipe,
                                     const struct clv_train_options *options, struct clv_error *err)
 {
@@ -272,12 +272,12 @@ static enum clv_status check_images(struct supervision *self, struct summary *su
                           .findings = findings};
     NEED(is_bad && findings);
     enum clv_status status = find_bad(is_bad, summary, &check, options, err);
-    report_count(options->progress, options->data, check.n_12_bit, TWELVE_BITS, NULL); /* also where images are bad */
+    report_count(options->progress, options->data, check.n_12_bit, TWELVE_BITS, NULL); /* also if images are bad */
     if (status)
         return status;
     if (summary)
         MUST(report(summary, self, options, err));
-    drop(self, is_bad);
+    drop_bad(self, is_bad);
     return CLV_OK;
 }
 

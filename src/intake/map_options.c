@@ -1,5 +1,5 @@
 /* Applies the options of network maps (--maps, --maps-kind, --maps-pca, --maps-use). map_options_add adds the folders
- * of maps to a set, map_options_learn makes a recipe use them and learns its settings from the training images, and
+ * of maps to a set, map_options_learn adds the maps to a recipe and learns their settings from the training images, and
  * map_options_check compares the folders of a later command with the recipe of a model. Start at map_options_learn. */
 #include "intake/intake.h"
 

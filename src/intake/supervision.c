@@ -1,5 +1,5 @@
-/* Decides which images of a dataset teach, and how: first those with masks, then those with boxes, then unlabelled
- * ones. Follows --split, --only, --drafts, --weak-split and --unlabelled-split. Start at supervision_read. */
+/* Selects the training images of a dataset: first those with masks, then those with boxes, then unlabelled ones, by
+ * --split, --only, --include-drafts, --weak-split and --unlabelled-split. Start at supervision_read. */
 #include "intake/intake.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ struct name {
     bool found;
 };
 
-/* Names sorted by text. `bytes` holds the texts, unless they belong to a set. */
+/* Names sorted by text. `bytes` owns the texts; NULL: they belong to a set. */
 struct names {
     struct name *list;
     size_t n, capacity;
@@ -72,7 +72,7 @@ static struct name *names_find(const struct names *self, const char *text)
     return self->n ? bsearch(text, self->list, self->n, sizeof *self->list, compare_text) : NULL;
 }
 
-/* Reads one name per line. Blank lines, CRLF, a BOM and repeated names are allowed. */
+/* Reads one name per line. Skips blank lines, a BOM and repeated names; lines may end with CRLF. */
 static enum clv_status names_read(struct names *self, const char *path, struct clv_error *err)
 {
     size_t size, line = 0, kept = 0;
@@ -139,7 +139,7 @@ static enum clv_status append_items(struct clv_set *set, struct clv_set *other, 
     return CLV_OK;
 }
 
-/* Lists the names of all images that the set has so far. */
+/* Lists the names of all images of the set, sorted. */
 static enum clv_status names_of_set(struct names *self, const struct clv_set *set, struct clv_error *err)
 {
     for (size_t i = 0; i < set->n_items; i++)
@@ -189,7 +189,7 @@ static bool has_mask(void *context, struct clv_item *item)
 /* Returns the split of all items, or NULL if they differ. */
 static const char *common_split(const struct clv_set *set)
 {
-    static const char train[] = "train"; /* what training_set_read prefers */
+    static const char train[] = "train"; /* the split that training_set_read prefers */
     for (size_t i = 0; i < set->n_items; i++)
         if (strcmp(set->items[i].split, train) != 0)
             return NULL;
@@ -204,7 +204,7 @@ static bool has_some_mask(const struct clv_set *set)
     return has_some;
 }
 
-/* Reads the images with masks. *splits receives the chosen splits; NULL: all. With boxes to learn from, images without
+/* Reads the images with masks. *splits receives the chosen splits; NULL: all. If boxes are also used, images without
  * masks are not reported yet. */
 static enum clv_status read_masks(struct supervision *self, const char **splits, const char *path,
                                   const struct clv_train_options *options, struct clv_error *err)
@@ -232,16 +232,16 @@ static enum clv_status read_masks(struct supervision *self, const char **splits,
 /* Removes the masks of all items, and every item whose image is in self->set or in an earlier item. */
 static enum clv_status keep_new(struct clv_set *set, const struct supervision *self, struct clv_error *err)
 {
-    OWNED(names_release) struct names taken = {0};
+    OWNED(names_release) struct names known_names = {0};
     OWNED(names_release) struct names set_names = {0};
     OWNED_ARRAY bool *is_new = array_alloc(set->n_items, sizeof *is_new);
     size_t kept = 0;
     NEED(is_new);
-    MUST(names_of_set(&taken, &self->set, err));
+    MUST(names_of_set(&known_names, &self->set, err));
     MUST(names_of_set(&set_names, set, err));
     for (size_t i = 0; i < set->n_items; i++) {
-        struct name *name = names_find(&set_names, set->items[i].name); /* the same for all items of one image */
-        is_new[i] = !name->found && !names_find(&taken, name->text);
+        struct name *name = names_find(&set_names, set->items[i].name); /* one entry for all items of an image */
+        is_new[i] = !name->found && !names_find(&known_names, name->text);
         name->found = true;
     }
     for (size_t i = 0; i < set->n_items; i++) {
@@ -256,7 +256,7 @@ static enum clv_status keep_new(struct clv_set *set, const struct supervision *s
     return CLV_OK;
 }
 
-/* Extends self->boxes by n items, which have none. */
+/* Extends self->boxes by n items without boxes. */
 static enum clv_status extend_boxes(struct supervision *self, size_t n, struct clv_error *err)
 {
     size_t n_before = self->boxes ? self->set.n_items : 0, n_after = self->set.n_items + n;
@@ -268,7 +268,7 @@ static enum clv_status extend_boxes(struct supervision *self, size_t n, struct c
     return CLV_OK;
 }
 
-/* Adds the images that teach by their boxes. `splits` are those of the masks. */
+/* Adds the images with boxes. `splits` are the splits of the images with masks. */
 static enum clv_status add_boxed(struct supervision *self, const char *splits, const char *path,
                                  const struct clv_train_options *options, struct clv_error *err)
 {

@@ -1,6 +1,5 @@
-/* Reads datasets for commands, with notes on how they were read and what was skipped, checks that masks exist, and
- * collects images that are bad, so that all are reported at once by kind of fault (bad_images_report). Start at
- * training_set_read. */
+/* Reads datasets for commands, with notes on how they were read and which files were skipped; checks that masks exist;
+ * and collects bad images to report them together by kind of fault (bad_images_report). Start at training_set_read. */
 #include "intake/intake.h"
 
 #include <fcntl.h>
@@ -28,7 +27,8 @@ bool is_tensor_file(const char *path)
            features_is_sharded(path);
 }
 
-/* Fails for two folders given as data: names the set that they are part of, or the command that makes a set of them. */
+/* Fails for two folders given as data: the message names the set that contains them, or the command that makes a set
+ * from them. */
 static enum clv_status fail_two_folders(const char *option, const char *images, const char *masks,
                                         struct clv_error *err)
 {
@@ -148,8 +148,8 @@ static const char *find_paged(size_t *length, const struct clv_set *set)
     return paged && path_page(length, &page, paged) ? paged : NULL;
 }
 
-/* Adds the command that makes a set of a folder whose masks and photos have other names or places, if it has such
- * masks; sets *is_put then. */
+/* If a folder has masks whose names or folders do not match those of the photos, appends the command that makes a set
+ * from it and sets *is_put. */
 static enum clv_status put_pairing(struct text *text, bool *is_put, const struct clv_set *set, const char *path,
                                    struct clv_error *err)
 {
@@ -174,7 +174,8 @@ static enum clv_status put_pairing(struct text *text, bool *is_put, const struct
     return CLV_OK;
 }
 
-/* Names the folder above, if the set is the images' part of another: set/images of set, which has set/masks. */
+/* If the path is the folder images/ of a set that also has masks/, appends a sentence that names the set and sets
+ * *is_put. */
 static enum clv_status put_parent(struct text *text, bool *is_put, const char *path, struct clv_error *err)
 {
     OWNED_ARRAY char *images = string_copy(path);
@@ -217,7 +218,7 @@ enum clv_status training_set_require_masks(struct clv_set *set, const char *path
 {
     size_t kept = 0, n = set->n_items;
     const char *first = NULL;
-    size_t n_without = 0; /* drafts are named already */
+    size_t n_without = 0; /* drafts have been reported already */
     for (size_t i = 0; i < n; i++) {
         const struct clv_item *item = &set->items[i];
         kept += item->mask != NULL;
@@ -272,13 +273,13 @@ enum clv_status bad_images_add(struct bad_images *self, size_t item, enum clv_st
     return CLV_OK;
 }
 
-/* Whether the same is wrong with both, whatever their names and numbers. */
-static bool are_alike(const struct bad_image *a, const struct bad_image *b)
+/* Whether both have the same kind of fault. */
+static bool have_same_fault(const struct bad_image *a, const struct bad_image *b)
 {
     return a->kind && a->kind == b->kind;
 }
 
-#define MOST_NAMED 8 /* images with a similar message; with more, only the first is named */
+#define MOST_NAMED 8 /* images with the same kind of fault; of more, only the first is named */
 
 static size_t count_masks(const struct clv_set *set)
 {
@@ -288,8 +289,9 @@ static size_t count_masks(const struct clv_set *set)
     return n;
 }
 
-/* Writes the message of one image, the number of others with a similar message, which are cleared in is_left, and the
- * remedy. A few among many images are named. Where each image has a remedy of its own, each has its own message. */
+/* Writes the message of one image, the number of others with the same kind of fault, which are cleared in is_left, and
+ * the advice. Names the others if they are few among many images. A few masks of wrong size get separate messages,
+ * since each has its own advice. */
 static enum clv_status put_fault(struct text *text, bool *is_left, const struct bad_images *self, size_t first,
                                  const struct clv_set *set, const struct clv_train_options *options,
                                  struct clv_error *err)
@@ -298,14 +300,14 @@ static enum clv_status put_fault(struct text *text, bool *is_left, const struct 
     OWNED(text_release) struct text names = {0};
     size_t n = 0;
     for (size_t i = first + 1; i < self->n; i++)
-        n += is_left[i] && are_alike(image, &self->images[i]);
+        n += is_left[i] && have_same_fault(image, &self->images[i]);
     bool are_few = n && n < MOST_NAMED && 2 * (n + 1) < count_masks(set);
     if (are_few && image->fault == CLV_FAULT_MASK_SIZE)
         n = 0;
     text_init(&names, 1 << 16);
     for (size_t i = first + 1; i < self->n && n; i++) {
         const struct bad_image *other = &self->images[i];
-        if (!is_left[i] || !are_alike(image, other))
+        if (!is_left[i] || !have_same_fault(image, other))
             continue;
         is_left[i] = false;
         if (are_few)
@@ -323,7 +325,7 @@ static enum clv_status put_fault(struct text *text, bool *is_left, const struct 
     return CLV_OK;
 }
 
-/* Reports one complaint for each kind of fault, or fails with the one message if there is one bad image. */
+/* Reports one complaint per kind of fault; if there is only one bad image, fails with its message. */
 static enum clv_status report_faults(const struct bad_images *self, const struct clv_set *set,
                                      const struct clv_train_options *options, struct clv_error *err)
 {

@@ -1,6 +1,5 @@
-/* One sentence behind the message of a mask that cannot be used: what `cleave import masks` would make of the masks,
- * and that command. It makes the very plan that the command would make, so what it says is what will be done. Start at
- * mask_advice_put. */
+/* Adds a sentence to the message about an unusable mask: what `cleave import masks` would make of the masks, and the
+ * command. The advice makes the same plan as the command, so they agree. Start at mask_advice_put. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +10,11 @@
 #include "image/image.h"
 #include "masks/masks.h"
 
-/* A name for a new set next to a file or folder: NAME-labels, or another that is free. */
+/* A name for a new dataset next to a file or folder: NAME-labels, or NAME-labels-2 and so on if that exists. NULL: out
+ * of memory. */
 static char *free_output(const char *path)
 {
-    char real[PATH_MAX], made[PATH_MAX];
+    char real[PATH_MAX], output[PATH_MAX];
     OWNED_ARRAY char *folder = path_is_folder(path) ? string_copy(path) : path_folder(path);
     if (!folder)
         return NULL;
@@ -30,14 +30,14 @@ static char *free_output(const char *path)
         if (k > 1)
             snprintf(ending, sizeof ending, "-labels-%d", k);
         if (has_name)
-            snprintf(made, sizeof made, "%s%s", folder, ending);
+            snprintf(output, sizeof output, "%s%s", folder, ending);
         else
-            snprintf(made, sizeof made, "%s%s%s%s", is_here ? "" : folder, is_here ? "../" : "/../", path_name(real),
-                     ending);
-        if (!path_exists(made))
+            snprintf(output, sizeof output, "%s%s%s%s", is_here ? "" : folder, is_here ? "../" : "/../",
+                     path_name(real), ending);
+        if (!path_exists(output))
             break;
     }
-    return string_copy(made);
+    return string_copy(output);
 }
 
 void mask_command_put(struct text *text, const char *masks, const char *images, const char *set, const char *options)
@@ -55,7 +55,7 @@ void mask_command_put(struct text *text, const char *masks, const char *images, 
     text_put(text, options);
 }
 
-/* The folder of the root in which all of the set's masks (or images) are; NULL: they are in several, or in none. */
+/* The folder below the root that contains all masks (or all images with masks) of the dataset; NULL: there is none. */
 static char *folder_of(const struct clv_set *set, bool of_masks)
 {
     size_t length = 0;
@@ -69,11 +69,11 @@ static char *folder_of(const struct clv_set *set, bool of_masks)
             continue;
         below += strncmp(below, root ? root : "", n_root) == 0 ? n_root : 0;
         below += strspn(below, "/");
-        const size_t own = strcspn(below, "/");
-        if (!below[own] || (first && (own != length || strncmp(first, below, own) != 0)))
+        const size_t n_name = strcspn(below, "/");
+        if (!below[n_name] || (first && (n_name != length || strncmp(first, below, n_name) != 0)))
             return NULL;
         first = below;
-        length = own;
+        length = n_name;
     }
     OWNED_ARRAY char *name = string_copy(first ? first : "");
     if (!first || !name)
@@ -82,7 +82,7 @@ static char *folder_of(const struct clv_set *set, bool of_masks)
     return set_path(set, name);
 }
 
-/* Images without masks stay in the set that the command makes, as they are in this one. */
+/* Appends the command for a dataset. If some images have no masks, --all-images keeps them. */
 static void put_command(struct text *text, const struct clv_set *set, const char *path, const char *options)
 {
     bool all_have = true;
@@ -97,7 +97,7 @@ static void put_command(struct text *text, const struct clv_set *set, const char
     text_put(text, all_have ? "" : " --all-images");
 }
 
-/* How the mask's size goes with its photo's, and what mends it. */
+/* Appends how the sizes of mask and photo differ, and the command that corrects it. */
 static void put_size(struct text *text, const struct mask_facts *facts, const struct clv_set *set, const char *path)
 {
     const bool is_turned =
@@ -129,7 +129,7 @@ static void put_plan(struct text *text, const struct mask_plan *plan, const stru
     put_command(text, set, path, "");
 }
 
-/* Writes the advice: about a fault of one mask, or only that values go by their order. */
+/* The subject of advice: a fault of one mask, or only that values are labels by their order (is_of_order). */
 struct question {
     enum clv_fault fault;
     size_t item;
@@ -145,15 +145,15 @@ static enum clv_status put_advice(struct text *text, const struct question *ques
     OWNED(mask_plan_release) struct mask_plan plan = {0};
     OWNED(colour_table_release) struct colour_table table = {0};
     OWNED_ARRAY char *folder = path_folder(set->items[item].mask);
-    size_t n = 0, own = 0;
+    size_t n = 0, at = 0;
     NEED(pairs && folder);
     for (size_t i = 0; i < set->n_items; i++) {
-        own = i == item ? n : own;
+        at = i == item ? n : at;
         if (set->items[i].mask && !set->items[i].is_derived)
             pairs[n++] = (struct mask_pair){set->items[i].mask, set->items[i].image};
     }
     if (question->fault == CLV_FAULT_MASK_SIZE) {
-        MUST(mask_survey(&survey, pairs + own, n ? 1 : 0, limits, NULL, err));
+        MUST(mask_survey(&survey, pairs + at, n ? 1 : 0, limits, NULL, err));
         if (n && survey.facts[0].is_read)
             put_size(text, &survey.facts[0], set, path);
         return CLV_OK;
@@ -202,7 +202,7 @@ static bool is_about(const struct clv_error *err, const char *path)
     return err->path_length == length && strncmp(err->message, path, length) == 0;
 }
 
-/* Masks of the set's images in a folder of their own: their labels are to be those of the set. */
+/* Appends the advice for masks of the dataset's images in another folder, which must have the labels of the dataset. */
 static void put_others(struct text *text, enum clv_fault fault, const struct clv_set *set, const char *others)
 {
     OWNED_ARRAY char *images = folder_of(set, false);

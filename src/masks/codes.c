@@ -1,6 +1,7 @@
 /* Published tables of label values and colours: PASCAL VOC 2012 (development kit), Cityscapes (the table of ids, train
  * ids and colours of its scripts), ADE20K's 150 classes of the scene parsing challenge of 2016, CamVid's 32 classes
- * (Brostow et al. 2009), and the trimaps of the Oxford-IIIT pets. Facts alone: numbers, colours and names. */
+ * (Brostow et al. 2009), and the trimaps of the Oxford-IIIT pets. The tables contain only facts: numbers, colours and
+ * names. */
 #include "base/base.h"
 #include "masks/masks.h"
 
@@ -18,7 +19,7 @@ static const struct code_row voc[] = {
     {255, RGB(224, 224, 192), NULL},
 };
 
-/* By ids (labelIds). Those that its evaluation ignores are void. */
+/* Cityscapes by ids (labelIds). Ids that its evaluation ignores are void. */
 static const struct code_row cityscapes[] = {
     {7, RGB(128, 64, 128), "road"},
     {8, RGB(244, 35, 232), "sidewalk"},
@@ -57,7 +58,7 @@ static const struct code_row cityscapes[] = {
     {255, NONE, NULL},
 };
 
-/* By train ids (labelTrainIds). */
+/* Cityscapes by train ids (labelTrainIds). */
 static const struct code_row cityscapes_train[] = {
     {0, RGB(128, 64, 128), "road"},
     {1, RGB(244, 35, 232), "sidewalk"},
@@ -81,7 +82,7 @@ static const struct code_row cityscapes_train[] = {
     {255, RGB(0, 0, 0), NULL},
 };
 
-/* Its classes have colours alone. */
+/* CamVid's classes have colours only. */
 static const struct code_row camvid[] = {
     {NONE, RGB(64, 128, 64), "Animal"},
     {NONE, RGB(192, 0, 128), "Archway"},
@@ -121,7 +122,7 @@ static const struct code_row camvid[] = {
     {                                                                                                                  \
         value, NONE, name                                                                                              \
     }
-/* 0 is what is none of the 150. */
+/* 0 means none of the 150 classes. */
 static const struct code_row ade20k[] = {
     ADE(1, "wall"),
     ADE(2, "building"),
@@ -277,7 +278,7 @@ static const struct code_row ade20k[] = {
     ADE(255, NULL),
 };
 
-/* 1 the pet, 2 the rest, 3 the border between them. */
+/* 1 is the pet, 2 the background, 3 the border between them. */
 static const struct code_row pets[] = {{2, NONE, "background"}, {1, NONE, "pet"}, {3, NONE, NULL}, {0, NONE, NULL}};
 
 #define ROWS(rows) rows, sizeof(rows) / sizeof *(rows)

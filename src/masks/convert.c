@@ -1,4 +1,4 @@
-/* Applies the plan of a set to one of its masks: size first, then labels. Start at mask_convert. */
+/* Applies the plan of a dataset to one of its masks: first its size, then its labels. Start at mask_convert. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ void mask_made_release(struct mask_made *made)
     *made = (struct mask_made){0};
 }
 
-/* Brings the mask to its photo's size. */
+/* Turns and resizes the mask to its photo's size. */
 static enum clv_status fit(struct foreign_mask *mask, const struct mask_plan *plan, const struct mask_facts *facts,
                            const char *path, struct clv_error *err)
 {
@@ -28,7 +28,7 @@ static enum clv_status fit(struct foreign_mask *mask, const struct mask_plan *pl
     return foreign_mask_resize(mask, width, height, err);
 }
 
-/* The value of the nearest rule within the tolerance; void: none is. */
+/* The value of the nearest rule within the tolerance, or void. */
 static uint8_t find_nearest(const struct mask_plan *plan, uint32_t code)
 {
     const struct mask_rule *best = NULL;
@@ -72,7 +72,7 @@ static int compare_codes(const void *a, const void *b)
     return (s > t) - (s < t);
 }
 
-/* Every code but the background's is an object, numbered in the order of codes. */
+/* Makes an object of every code except the background, numbered in the order of codes. */
 static enum clv_status take_objects(struct mask_made *made, const struct foreign_mask *mask, struct clv_error *err)
 {
     const size_t n = (size_t)mask->width * (size_t)mask->height;
@@ -106,7 +106,7 @@ enum clv_status mask_convert(struct mask_made *made, const struct mask_plan *pla
 {
     OWNED(mask_made_release) struct mask_made result = {0};
     OWNED(foreign_mask_release) struct foreign_mask mask = {0};
-    int32_t width, height; /* of a photo that cannot be read: says why */
+    int32_t width, height; /* reading the size again reports an unreadable photo */
     MUST(foreign_mask_read(&mask, pair->mask, limits, err));
     MUST(clv_image_read_size(&width, &height, pair->image, limits, err));
     FAIL_IF(width != facts->image_width || height != facts->image_height, CLV_ERR_DATA,

@@ -18,7 +18,7 @@ static uint32_t colour_code(const uint8_t *rgb)
     return CODE_COLOUR | (uint32_t)rgb[0] << 16 | (uint32_t)rgb[1] << 8 | rgb[2];
 }
 
-/* Takes pixels[height][width][channels] as colours, or as values if all are grey; the fourth channel is alpha. */
+/* Converts pixels[height][width][channels] to codes: colours, or values if all are grey. A fourth channel is alpha. */
 static enum clv_status take_colours(struct foreign_mask *mask, const uint8_t *pixels, size_t n, size_t channels,
                                     struct clv_error *err)
 {
@@ -59,7 +59,7 @@ static enum clv_status take_wide(struct foreign_mask *mask, const struct file_ma
     mask->height = wide.height;
     if (rgba)
         return take_colours(mask, rgba, n, 4, err);
-    bool are_levels = true; /* all values are 257 times a value of 8 bits */
+    bool are_levels = true; /* all values are multiples of 257: 8-bit levels */
     mask->codes = array_alloc(n, sizeof *mask->codes);
     NEED(mask->codes);
     for (size_t p = 0; p < n; p++)
@@ -87,7 +87,7 @@ static enum clv_status take_numbers(struct foreign_mask *mask, const char *path,
     return CLV_OK;
 }
 
-/* Reads values of 8 bits with a palette, or without. */
+/* Reads 8-bit values, with or without a palette. */
 static enum clv_status take_indexed(struct foreign_mask *mask, const char *path, const struct clv_image_limits *limits,
                                     struct clv_error *err)
 {
@@ -101,7 +101,7 @@ static enum clv_status take_indexed(struct foreign_mask *mask, const char *path,
     return take_colours(mask, image.values, (size_t)image.width * (size_t)image.height, 1, err);
 }
 
-/* Whether a file is a lossless WebP, which keeps values. */
+/* Whether a WebP file is lossless. */
 static bool is_lossless_webp(const uint8_t *bytes, size_t size)
 {
     return size >= 16 && memcmp(bytes + 12, "VP8L", 4) == 0;
@@ -157,7 +157,7 @@ void foreign_mask_show(struct foreign_mask *mask)
 
 enum clv_status foreign_mask_orient(struct foreign_mask *mask, int orientation, struct clv_error *err)
 {
-    /* turned as an image of four channels, the bytes of a code */
+    /* the bytes of a code are turned as the four channels of an image */
     OWNED(clv_image_release) struct clv_image image = {.width = mask->width, .height = mask->height, .channels = 4};
     image.pixels = (uint8_t *)mask->codes;
     mask->codes = NULL;

@@ -1,7 +1,8 @@
-/* Finds the photo of a mask by their names. Names are cut into tokens (at separators, in a second pass also at digits).
- * A token does not count if no photo has it and all masks have it, or programs put it into names of masks; nor does one
- * that all photos and no mask have. So 104_sat.jpg goes with 104_mask.png, and aachen_7_leftImg8bit with
- * aachen_7_gtFine_labelIds. Names that fit several are not paired, and are reported. Start at masks_pair. */
+/* Finds the photos of masks by their names. Names are split into tokens (at separators, in a second pass also at
+ * digits). A token of masks is ignored if no photo has it, and all masks have it or it is a usual word for masks; a
+ * token of photos is ignored if all photos have it and no mask. So 104_sat.jpg matches 104_mask.png, and
+ * aachen_7_leftImg8bit matches aachen_7_gtFine_labelIds. Ambiguous names are not paired, but reported. Start at
+ * masks_pair. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 
 enum { OF_MASKS, OF_IMAGES };
 
-/* A word of names, and the number of names in either list that have it. */
+/* A word of names, and the numbers of masks and of photos whose names have it. */
 struct token {
     uint64_t hash;
     size_t n[2];
@@ -31,7 +32,7 @@ static void tokens_release(struct tokens *self)
     *self = (struct tokens){0};
 }
 
-/* Words that programs put into the names of masks, in lower case. */
+/* Usual words in the names of masks, in lower case. */
 static const char *const mask_words[] = {
     "mask",   "msk",      "masks",       "label",  "labels", "labelids",     "labeltrainids", "lbl",        "gt",
     "gtfine", "gtcoarse", "groundtruth", "seg",    "segm",   "segmentation", "annot",         "annotation", "anno",
@@ -53,7 +54,7 @@ static bool is_mask_word(uint64_t hash)
     return false;
 }
 
-/* Cuts the next token off a name of `length` bytes; *at moves behind it. 0: no more. */
+/* Returns the hash of the next token of a name of `length` bytes, and advances *at behind it. 0: no token remains. */
 static uint64_t next_token(const char *name, size_t length, size_t *at, bool cuts_digits)
 {
     size_t first = *at;
@@ -94,7 +95,7 @@ static enum clv_status count_tokens(struct tokens *self, const struct path_list 
             size_t length, at = 0, begin = result.n;
             const char *stem = stem_of(&length, lists[list]->paths[i]);
             for (uint64_t hash; (hash = next_token(stem, length, &at, cuts_digits));) {
-                size_t k = begin; /* a token counts once in a name */
+                size_t k = begin; /* a token counts once per name */
                 while (k < result.n && result.tokens[k].hash != hash)
                     k++;
                 if (k < result.n)
@@ -130,7 +131,7 @@ static bool counts(const struct tokens *self, uint64_t hash, int list)
     return token->n[list] < self->n_names[list] && !(list == OF_MASKS && is_mask_word(hash));
 }
 
-/* The key by which a name is found. */
+/* The hash of a name, by which names are compared. */
 struct key {
     uint64_t hash;
     size_t index;
@@ -147,7 +148,7 @@ static int compare_keys(const void *a, const void *b)
     return (s->index > t->index) - (s->index < t->index);
 }
 
-/* How names are compared, from the strictest to the loosest. */
+/* A way to compare names: the whole stem or its tokens, with or without the folder. */
 struct way {
     bool is_whole, has_folder, cuts_digits;
 };
@@ -188,7 +189,7 @@ static void join(struct pairing_state *self, size_t mask, size_t image)
     self->is_taken[OF_MASKS][mask] = self->is_taken[OF_IMAGES][image] = true;
 }
 
-/* Pairs masks that are named by the whole name of their photo: a.jpg.png. */
+/* Pairs masks that are named after their photo with its extension: a.jpg.png. */
 static void pair_whole_names(struct pairing_state *self)
 {
     size_t n = 0;
@@ -207,8 +208,8 @@ static void pair_whole_names(struct pairing_state *self)
             join(self, self->keys[k].index, self->keys[k + 1].index);
 }
 
-/* Pairs the remaining files if one mask and one photo have a key. With `faults`, reports names of others that share a
- * key. */
+/* Pairs the remaining files where exactly one mask and one photo have equal keys. With `faults`, reports keys of
+ * several masks or photos. */
 static enum clv_status pair_by(struct pairing_state *self, struct path_list *faults, const struct way *way,
                                struct clv_error *err)
 {
@@ -267,7 +268,8 @@ enum clv_status masks_pair(size_t *mask_of, struct path_list *faults, const stru
     return CLV_OK;
 }
 
-/* A coarse measure of the number of colours in a file. A mask, even a blurred one, has few. */
+/* The number of colours in a file, with 4 bits per channel. A mask, even a blurred one, has few. 4096 if it cannot be
+ * read. */
 static int roughness(const char *folder, const char *below, const struct clv_image_limits *limits)
 {
     OWNED(foreign_mask_release) struct foreign_mask mask = {0};
@@ -287,14 +289,15 @@ static int roughness(const char *folder, const char *below, const struct clv_ima
     return n_seen;
 }
 
-/* Whether the files go together as masks and photos: most masks have one, and a sample of them is smoother. */
-static enum clv_status go_together(bool *do_they, const struct path_list *masks, const struct path_list *images,
+/* Whether the files match as masks and photos: at least half of the masks have a photo, and most of a sample of masks
+ * have fewer colours than their photos. */
+static enum clv_status files_match(bool *match, const struct path_list *masks, const struct path_list *images,
                                    const char *folder, const struct clv_image_limits *limits, struct clv_error *err)
 {
     OWNED(path_list_release) struct path_list faults = {0};
     OWNED_ARRAY size_t *mask_of = array_alloc(images->n, sizeof *mask_of);
     size_t n_paired = 0, n_smoother = 0, n_looked = 0;
-    *do_they = false;
+    *match = false;
     NEED(mask_of);
     MUST(masks_pair(mask_of, &faults, masks, images, err));
     for (size_t i = 0; i < images->n; i++)
@@ -305,11 +308,11 @@ static enum clv_status go_together(bool *do_they, const struct path_list *masks,
         n_looked++;
         n_smoother += roughness(folder, masks->paths[mask_of[i]], limits) < roughness(folder, images->paths[i], limits);
     }
-    *do_they = n_paired && 2 * n_paired >= masks->n && 2 * n_smoother > n_looked;
+    *match = n_paired && 2 * n_paired >= masks->n && 2 * n_smoother > n_looked;
     return CLV_OK;
 }
 
-/* The first folder of a path, or its extension; *length bytes. */
+/* The first folder of a path, or its extension; it has *length bytes. */
 static const char *part_of(size_t *length, const char *path, bool by_folder)
 {
     const char *slash = strchr(path, '/'), *dot = strrchr(path_name(path), '.');
@@ -333,7 +336,8 @@ static bool has_mask_word(const char *path)
 
 enum { BY_FOLDER, BY_EXTENSION, BY_WORD };
 
-/* Whether a file is of the second of two kinds; *other is the first one found of that kind. */
+/* Whether a file is of the second of two kinds; the file `first` is of the first kind. *other is the first file of the
+ * second kind. Sets *is_third if the file is of a third kind. */
 static bool is_second(bool *is_third, const char *path, const char *first, const char **other, int way)
 {
     size_t length, length_first, length_other;
@@ -362,7 +366,7 @@ enum clv_status masks_part(struct path_list *masks, struct path_list *images, co
                                files->paths[i], err));
         for (int turn = 0; turn < (way == BY_WORD ? 1 : 2) && !is_third && first.n && second.n; turn++) {
             const struct path_list *as_masks = turn ? &first : &second, *as_images = turn ? &second : &first;
-            MUST(go_together(&fits, as_masks, as_images, folder, limits, err));
+            MUST(files_match(&fits, as_masks, as_images, folder, limits, err));
             if (!fits)
                 continue;
             *masks = turn ? TAKE(first) : TAKE(second);

@@ -1,6 +1,6 @@
-/* Decides how the masks of a set become labels, from what all of them hold. In this order: a labels.tsv, a table of
- * colours or of a known dataset; numbers of objects; cut-outs; values or colours as they are found, if they are few;
- * and levels, where JPEG or soft edges have blurred them. Start at mask_plan_make. */
+/* Decides from a survey how the masks of a dataset become labels. The first that applies is used: a labels.tsv; a table
+ * of colours or of a known dataset; numbers of objects; cut-outs; the values or colours found, if they are few; levels
+ * that JPEG or soft edges have blurred. Start at mask_plan_make. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define MAX_LEVELS 8
 #define NOISE      16 /* largest difference between a grey of a JPEG and its level */
-#define FAR        48 /* colours nearer than this are one colour that a JPEG has blurred */
+#define FAR        48 /* colours closer than this are one colour, blurred by JPEG */
 
 void mask_plan_release(struct mask_plan *plan)
 {
@@ -31,7 +31,7 @@ const struct mask_rule *mask_rule_find(const struct mask_plan *plan, uint32_t co
     return plan->n_rules ? bsearch(&wanted, plan->rules, plan->n_rules, sizeof wanted, compare_rules) : NULL;
 }
 
-/* Adds a rule, unless the code has one. */
+/* Adds a rule, unless the code has one already. */
 static void add_rule(struct mask_plan *plan, uint32_t code, uint8_t value)
 {
     size_t at = plan->n_rules;
@@ -54,7 +54,8 @@ double mask_code_distance(uint32_t a, uint32_t b)
     return sqrt(red * red + green * green + blue * blue);
 }
 
-/* Sets how far a code of a lossy mask may be from that of its rule: less than half way to any rule of another value. */
+/* Sets the largest distance between a code of a lossy mask and its rule: less than half the distance of any two rules
+ * of different values, and at most `most`. */
 static void choose_tolerance(struct mask_plan *plan, double most)
 {
     plan->tolerance = most;
@@ -66,7 +67,7 @@ static void choose_tolerance(struct mask_plan *plan, double most)
         }
 }
 
-/* Transparent pixels are treated as black ones. */
+/* Adds a rule that treats transparent pixels like black ones. */
 static void clear_as_black(struct mask_plan *plan)
 {
     const struct mask_rule *rule = mask_rule_find(plan, plan->shows ? CODE_COLOUR : 0);
@@ -91,7 +92,7 @@ static void set_colour(struct mask_plan *plan, int32_t label, uint32_t colour)
         plan->labels.palette[label][c] = (uint8_t)(colour >> (16 - 8 * c));
 }
 
-/* One more label; its value. */
+/* Adds a label and returns its value. */
 static uint8_t add_label(struct mask_plan *plan, const char *name, int32_t colour)
 {
     const int32_t label = plan->labels.n_labels++;
@@ -109,7 +110,7 @@ static bool is_found(const struct mask_survey *survey, bool shows, uint32_t code
     return false;
 }
 
-/* The rules of a labels.tsv: its values and its colours. */
+/* Makes the rules of a labels.tsv: its values and its colours. */
 static enum clv_status plan_by_labels(struct mask_plan *plan, const struct mask_survey *survey,
                                       const struct clv_labels *labels, struct clv_error *err)
 {
@@ -132,7 +133,7 @@ static enum clv_status plan_by_labels(struct mask_plan *plan, const struct mask_
     }
     for (size_t k = 0; k < n_codes; k++)
         n_known += codes[k].code != 0 && codes[k].code != CODE_COLOUR && mask_rule_find(plan, codes[k].code);
-    if (n_codes && !n_known && n_codes == n_named) { /* as 0 and 255 of two names */
+    if (n_codes && !n_known && n_codes == n_named) { /* such as 0 and 255 for two names */
         plan->n_rules = 0;
         plan->has_order = true;
         for (size_t k = 0; k < n_codes; k++)
@@ -145,8 +146,8 @@ static enum clv_status plan_by_labels(struct mask_plan *plan, const struct mask_
     return CLV_OK;
 }
 
-/* Takes the rules of a published table, or of a table of colours beside the masks, for the labels that the masks hold.
- */
+/* Makes the rules of a published table, or of a table of colours beside the masks, for the labels that occur in the
+ * masks. */
 static enum clv_status plan_by_table(struct mask_plan *plan, const struct mask_survey *survey,
                                      const struct code_table *table, struct clv_error *err)
 {
@@ -161,7 +162,7 @@ static enum clv_status plan_by_table(struct mask_plan *plan, const struct mask_s
         if (!has_value && !has_colour && !is_rough)
             continue;
         if (row->name) {
-            int32_t same = 0; /* colours may have one name */
+            int32_t same = 0; /* several colours may have one name */
             while (same < plan->labels.n_labels && strcmp(plan->labels.names[same], row->name) != 0)
                 same++;
             FAIL_IF(same == CLV_MAX_LABELS, CLV_ERR_DATA, "more than %d labels", CLV_MAX_LABELS);
@@ -178,7 +179,7 @@ static enum clv_status plan_by_table(struct mask_plan *plan, const struct mask_s
     return CLV_OK;
 }
 
-/* Returns the only table that has all colours of the masks, its mark among them. NULL: no table has, or several. */
+/* Returns the only table that has all colours of the masks, including its mark. NULL: there is none, or several. */
 static const struct code_table *recognise(const struct mask_survey *survey, bool shows)
 {
     const struct code_table *found = NULL;
@@ -217,7 +218,7 @@ static enum clv_status plan_cutouts(struct mask_plan *plan, struct clv_error *er
     return CLV_OK;
 }
 
-/* "label 7", "#c80000". */
+/* Names a label by its code: "label 7" or "#c80000". */
 static const char *name_of(char name[32], uint32_t code)
 {
     if (code & CODE_COLOUR)
@@ -232,8 +233,8 @@ static bool is_black(uint32_t code)
     return code == 0 || code == CODE_COLOUR;
 }
 
-/* Makes labels of codes[n], which are sorted by code. The background is black, or else the more frequent of two codes.
- */
+/* Makes a label of each of codes[n], which are sorted by code. Label 0 is black, or else the more frequent of two
+ * codes, or else the first. */
 static enum clv_status plan_codes(struct mask_plan *plan, const struct code_count *codes, size_t n, bool names_two,
                                   struct clv_error *err)
 {
@@ -243,7 +244,7 @@ static enum clv_status plan_codes(struct mask_plan *plan, const struct code_coun
         first = is_black(codes[k].code) ? k : first;
     MUST(begin_labels(plan, err));
     for (size_t k = 0; k < n; k++) {
-        const size_t index = k == 0 ? first : k <= first ? k - 1 : k; /* the first one goes before the others */
+        const size_t index = k == 0 ? first : k <= first ? k - 1 : k; /* moves codes[first] before the others */
         const uint32_t code = codes[index].code;
         const bool is_background = k == 0 && (is_black(code) || (n == 2 && names_two));
         const char *given = is_background ? "background" : n == 2 && names_two ? "foreground" : name_of(name, code);
@@ -253,7 +254,7 @@ static enum clv_status plan_codes(struct mask_plan *plan, const struct code_coun
     return CLV_OK;
 }
 
-/* Makes a label of each value or colour that is found, in masks that are not rough. */
+/* Makes a label of each value or colour in the masks that are not rough. */
 static enum clv_status plan_as_found(struct mask_plan *plan, const struct mask_survey *survey, int white,
                                      struct clv_error *err)
 {
@@ -270,7 +271,7 @@ static enum clv_status plan_as_found(struct mask_plan *plan, const struct mask_s
         if (n <= MASK_MAX_LABELS)
             codes[n++] = found[k];
     }
-    const bool is_odd = has_white && n_others; /* 255 beside other values */
+    const bool is_odd = has_white && n_others; /* 255 with values other than 0 */
     if (is_odd && white != WHITE_LABEL) {
         size_t at = 0;
         while (at + 1 < n && codes[at].code != CLV_VOID)
@@ -278,7 +279,7 @@ static enum clv_status plan_as_found(struct mask_plan *plan, const struct mask_s
         memmove(codes + at, codes + at + 1, (--n - at) * sizeof *codes);
     }
     FAIL_IF(n < 2 && is_odd, CLV_ERR_DATA, "the masks hold one value beside 255, %u", n ? codes[0].code : 0);
-    if (n == 1 && codes[0].code != 0 && is_found(survey, plan->shows, CODE_CLEAR)) { /* one colour on transparency */
+    if (n == 1 && codes[0].code != 0 && is_found(survey, plan->shows, CODE_CLEAR)) { /* one colour, cut out */
         codes[1] = codes[0];
         codes[0] = (struct code_count){plan->shows ? CODE_COLOUR : 0, 0};
         n = 2;
@@ -292,8 +293,8 @@ static enum clv_status plan_as_found(struct mask_plan *plan, const struct mask_s
     return CLV_OK;
 }
 
-/* Finds levels in ascending order: greys that many pixels have, with nearly all other pixels near one. Returns their
- * number, 0 if there are none. */
+/* Finds levels: greys of at least 0.5 % of all pixels, such that at least 95 % of the pixels are near one. Writes them
+ * in ascending order. Returns their number, 0 if there are none. */
 static int find_levels(int levels[MAX_LEVELS], const uint64_t n_pixels[256])
 {
     uint64_t n_all = 0, n_off = 0;
@@ -319,7 +320,7 @@ static int find_levels(int levels[MAX_LEVELS], const uint64_t n_pixels[256])
     return 20 * n_off <= n_all ? n : 0;
 }
 
-/* Whether most pixels are black or white and some lie between: soft edges, or a probability. */
+/* Whether at least three quarters of the pixels are near black or white, as with soft edges or probabilities. */
 static bool has_soft_edges(const uint64_t n_pixels[256])
 {
     uint64_t n_between = 0, n_ends = 0;
@@ -328,7 +329,7 @@ static bool has_soft_edges(const uint64_t n_pixels[256])
     return n_pixels[0] && n_pixels[255] && 3 * n_between <= n_ends;
 }
 
-/* Whether noise has made others around each level. */
+/* Whether each level has more than 3 greys around it, as JPEG's noise makes them. */
 static bool are_noisy(const uint64_t n_pixels[256], const int *levels, int n)
 {
     int least = 255;
@@ -355,11 +356,11 @@ static enum clv_status plan_levels(struct mask_plan *plan, const int *levels, in
     plan->is_nearest = true;
     choose_tolerance(plan, 2 * NOISE);
     if (n == 2)
-        plan->tolerance = 256; /* edges are cut half way */
+        plan->tolerance = 256; /* every grey gets the nearer level */
     return CLV_OK;
 }
 
-/* A channel that JPEG has moved by a few steps from where programs mostly put colours. */
+/* Rounds a channel to a usual level if it is within 8 of it, to undo the noise of JPEG. */
 static uint32_t snap(double value)
 {
     static const int usual[] = {0, 64, 128, 192, 255};
@@ -369,7 +370,8 @@ static uint32_t snap(double value)
     return (uint32_t)(value + 0.5);
 }
 
-/* The colours that many pixels of rough masks have, far from each other: the commonest bins first. */
+/* Makes labels of the colours of rough masks: picks bins with at least 0.5 % of the pixels, the most frequent first,
+ * whose colours are farther than FAR from those picked before. */
 static enum clv_status plan_blurred_colours(struct mask_plan *plan, const struct mask_survey *survey,
                                             struct clv_error *err)
 {
@@ -408,7 +410,7 @@ static enum clv_status plan_blurred_colours(struct mask_plan *plan, const struct
     }
     FAIL_IF(n < 2 || n == MASK_MAX_LABELS || 10 * n_near < 9 * n_all, CLV_ERR_DATA,
             "more than %d colours are not labels: photographs, or smooth edges?", MASK_MAX_LABELS);
-    for (size_t k = 1; k < n; k++) /* in the order of codes, as they go to labels */
+    for (size_t k = 1; k < n; k++) /* sorts the codes for plan_codes */
         for (size_t i = k; i && codes[i - 1].code > codes[i].code; i--) {
             const struct code_count other = codes[i];
             codes[i] = codes[i - 1];
@@ -468,7 +470,7 @@ enum clv_status mask_plan_make(struct mask_plan *plan, const struct mask_survey 
                    : wishes->table ? wishes->table
                                    : recognise(survey, result.shows);
     if (result.codes && survey->has_palettes && !is_found(survey, true, CODE_CLEAR)) {
-        bool has_values = false; /* CamVid has colours alone: those of palettes count */
+        bool has_values = false; /* for tables with colours only (CamVid), use the colours of palettes */
         for (size_t i = 0; i < result.codes->n_rows; i++)
             has_values |= result.codes->rows[i].value >= 0;
         result.shows |= !has_values;

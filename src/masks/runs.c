@@ -1,5 +1,5 @@
-/* Run lengths in a CSV, as competitions of Kaggle hand masks out. mask_runs_parse reads the whole table, with quotes;
- * mask_runs_fill draws one row. */
+/* Reads masks from run lengths in a CSV, as in Kaggle's competitions. mask_runs_parse reads the whole table, with
+ * quotes; mask_runs_fill fills the pixels of one row. */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -24,7 +24,7 @@ struct csv {
     size_t n_fields;
 };
 
-/* Cuts the next field off, in place; quotes are taken away. Returns the character behind it: the separator, a line end
+/* Splits off the next field in place and removes its quotes. Returns the character behind it: the separator, a line end
  * or 0. */
 static char cut_field(struct csv *self, char **field)
 {
@@ -34,7 +34,7 @@ static char cut_field(struct csv *self, char **field)
     from += is_quoted;
     for (; from < self->end; from++) {
         if (is_quoted && *from == '"' && from + 1 < self->end && from[1] == '"')
-            from++; /* two of them are one */
+            from++; /* a doubled quote stands for one */
         else if (is_quoted && *from == '"') {
             is_quoted = false;
             continue;
@@ -51,7 +51,7 @@ static char cut_field(struct csv *self, char **field)
     return last;
 }
 
-/* The next row that is not empty; *more false: there is none. */
+/* Reads the next row that is not empty; *more is false at the end. */
 static enum clv_status next_row(bool *more, struct csv *self, struct clv_error *err)
 {
     *more = false;
@@ -69,7 +69,7 @@ static enum clv_status next_row(bool *more, struct csv *self, struct clv_error *
     return CLV_OK;
 }
 
-/* Columns, by their usual names. */
+/* Kinds of columns and their usual names. */
 enum { IMAGE, RUNS, LABEL, BOTH, WIDTH, HEIGHT, N_KINDS };
 static const char *const column_names[N_KINDS][12] = {
     [IMAGE] = {"imageid", "image_id", "image", "img", "img_id", "id", "filename", "file_name", "image_name", "name",
@@ -83,7 +83,7 @@ static const char *const column_names[N_KINDS][12] = {
     [HEIGHT] = {"height", "img_height", "image_height"},
 };
 
-/* The column of a kind: by the order of its names; -1: there is none. */
+/* Finds the column of a kind by its names, in their order; -1: absent. */
 static int find_column(const struct csv *self, int kind)
 {
     for (int k = 0; k < 12 && column_names[kind][k]; k++)
@@ -98,7 +98,8 @@ static bool is_nothing(const char *text)
     return !*text || strcmp(text, "-1") == 0 || strcasecmp(text, "nan") == 0 || strcasecmp(text, "none") == 0;
 }
 
-/* The runs of a row; false: they are not pairs of numbers that go up. */
+/* Reads the runs of a row; false: they are not pairs of numbers in ascending order, or memory was exhausted
+ * (*failed). */
 static bool take_runs(struct mask_runs *self, struct mask_run_row *row, const char *text, bool *failed)
 {
     uint64_t end = 0;
@@ -142,7 +143,7 @@ static int32_t number_of(const char *text)
     return parse_double(text, &value) && value >= 1 && value <= INT32_MAX ? (int32_t)value : 0;
 }
 
-/* "a.jpg_2": the image, cut off in place, and the label. */
+/* Splits "a.jpg_2" in place into image and label. Returns the label. */
 static char *cut_label(char *field)
 {
     char *cut = strrchr(field, '_');

@@ -1,6 +1,7 @@
-/* Looks at all masks of a set: which codes they hold, how their sizes go with their photos', whether their numbers are
- * those of objects. What one mask holds is counted in a small hash table; masks with more codes than labels have are
- * rough (JPEG, soft edges, noise), and count by their grey alone. Start at mask_survey. */
+/* Surveys all masks of a dataset: their codes, how their sizes relate to those of their photos, and whether their
+ * numbers are those of objects. The codes of one mask are counted in a small hash table. Lossy masks, and masks with
+ * more codes than labels can have, are rough (JPEG, soft edges, noise): only their greys and coarse colours are
+ * counted. Start at mask_survey. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,13 +16,13 @@ void mask_survey_release(struct mask_survey *survey)
 }
 
 #define SLOTS      1024 /* a power of 2, four times MASK_MAX_CODES */
-#define LEAST_AREA 4    /* mean pixels of objects; of a photograph nearly each pixel has another colour */
-#define FINE_STEPS 16   /* greys of one mask that are nearer to each other than a JPEG's noise */
+#define LEAST_AREA 4    /* least mean area of objects in pixels; in a photograph most pixels differ in colour */
+#define FINE_STEPS 16   /* greys of one mask within this range cannot be told from the noise of JPEG */
 
 /* The codes of one mask. */
 struct counts {
     struct code_count slots[SLOTS]; /* n_pixels 0: free */
-    int n;                          /* MASK_MAX_CODES + 1: more, which are not in it */
+    int n;                          /* MASK_MAX_CODES + 1: there are more, which are not counted */
 };
 
 static struct code_count *find_slot(struct counts *self, uint32_t code)
@@ -56,13 +57,14 @@ static int grey_of(uint32_t code)
     return code & CODE_COLOUR ? (int)((299 * red + 587 * green + 114 * blue + 500) / 1000) : code < 256 ? (int)code : 0;
 }
 
-/* Whether a code stands for what is not an object. */
+/* Whether a code means background: 0, black or transparent. */
 static bool is_background(uint32_t code)
 {
     return code == 0 || code == CODE_COLOUR || code == CODE_CLEAR;
 }
 
-/* Three or more codes, nearly all of them in one piece of some pixels: they number objects. */
+/* Whether the codes of a mask are numbers of objects: three or more, at most 1.25 connected pieces per code, and at
+ * least LEAST_AREA pixels per code. */
 static enum clv_status numbers_objects(bool *does, const struct foreign_mask *mask, struct clv_error *err)
 {
     enum { CODES = CODE_CLEAR + 1, BITS = 64 };
@@ -95,7 +97,7 @@ static int compare_counts(const void *a, const void *b)
     return (s->code > t->code) - (s->code < t->code);
 }
 
-/* Adds one code of a mask to those of the set. */
+/* Adds a code of a mask to the codes of the survey. */
 static enum clv_status add_count(struct mask_survey *self, int list, uint32_t code, uint64_t n_pixels,
                                  struct clv_error *err)
 {
@@ -127,7 +129,7 @@ static enum clv_status add_counts(struct mask_survey *self, const struct counts 
     return CLV_OK;
 }
 
-/* The colours of a rough mask, coarsely. */
+/* Adds the colours of a rough mask to the bins. */
 static enum clv_status add_bins(struct mask_survey *self, const struct foreign_mask *mask, struct clv_error *err)
 {
     if (!self->bins)
@@ -146,7 +148,7 @@ static enum clv_status add_bins(struct mask_survey *self, const struct foreign_m
     return CLV_OK;
 }
 
-/* How many times as large the larger one is, but for rounding; 0: no whole number. */
+/* The whole number of times that `small` fits into `large`, up to rounding; 0: no whole number above 1. */
 static int whole_factor(int32_t large, int32_t small)
 {
     const int32_t factor = small > 0 ? (int32_t)(((int64_t)large + small / 2) / small) : 0;
@@ -163,7 +165,7 @@ int mask_factor(int32_t width, int32_t height, int32_t mask_width, int32_t mask_
     return down && down == whole_factor(mask_height, height) ? -down : 0;
 }
 
-/* How the mask's size goes with its photo's. */
+/* Updates the survey's orientation counts and factor by the sizes of a mask and its photo. */
 static void take_size(struct mask_survey *self, struct mask_facts *facts)
 {
     int32_t width = facts->width, height = facts->height;
@@ -178,7 +180,7 @@ static void take_size(struct mask_survey *self, struct mask_facts *facts)
     self->factor = self->n_read == 1 || self->factor == factor ? factor : 0;
 }
 
-/* Whether the colours of values go together with those of the masks before. */
+/* Adds the colours of the mask's values; notes if they differ from those of earlier masks. */
 static void take_palette(struct mask_survey *self, const struct foreign_mask *mask, const struct counts *counts)
 {
     for (size_t k = 0; k < SLOTS && mask->n_palette; k++) {
@@ -213,8 +215,8 @@ static void take_levels(struct mask_survey *self, struct mask_facts *facts, cons
     self->n_pixels += (uint64_t)mask->width * (uint64_t)mask->height;
 }
 
-static enum clv_status look_at(struct mask_survey *self, size_t index, const struct mask_pair *pair,
-                               const struct clv_image_limits *limits, struct clv_error *err)
+static enum clv_status survey_mask(struct mask_survey *self, size_t index, const struct mask_pair *pair,
+                                   const struct clv_image_limits *limits, struct clv_error *err)
 {
     OWNED(foreign_mask_release) struct foreign_mask mask = {0};
     OWNED_ARRAY struct counts *counts = array_zalloc(1, sizeof *counts);
@@ -228,7 +230,7 @@ static enum clv_status look_at(struct mask_survey *self, size_t index, const str
         facts->orientation = image_orientation(pair->image, limits);
     }
     if (status == CLV_ERR_DATA || status == CLV_ERR_NO_INPUT)
-        return CLV_OK; /* mask_convert says why */
+        return CLV_OK; /* mask_convert reports the reason */
     if (status != CLV_OK) {
         if (err)
             *err = why;
@@ -258,7 +260,7 @@ static enum clv_status look_at(struct mask_survey *self, size_t index, const str
     return facts->is_rough ? add_bins(self, &mask, err) : add_counts(self, counts, &mask, err);
 }
 
-/* The table that the names of masks speak of: Cityscapes has its ids in them. */
+/* Returns the table that the names of all masks indicate (Cityscapes), or NULL. */
 static const struct code_table *table_of_names(const struct mask_pair *pairs, size_t n)
 {
     static const char *const endings[] = {"_labelIds", "_labelTrainIds"};
@@ -284,7 +286,7 @@ enum clv_status mask_survey(struct mask_survey *survey, const struct mask_pair *
     memset(result.palette, -1, sizeof result.palette);
     for (size_t i = 0; i < n; i++) {
         FAIL_IF(stop_requested(progress), CLV_ERR_INTERRUPTED, "interrupted");
-        MUST(look_at(&result, i, &pairs[i], limits, err));
+        MUST(survey_mask(&result, i, &pairs[i], limits, err));
         report_progress(progress, "looking at masks", i + 1, n, NULL);
     }
     *survey = TAKE(result);

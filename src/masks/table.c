@@ -1,5 +1,5 @@
-/* Tables of colours that other programs leave beside their masks. A line has three numbers from 0 to 255 in a row, and
- * a name before or after them; what else is in it does not count. Start at colour_table_parse. */
+/* Reads tables of colours that other programs write beside their masks. A line has three successive numbers from 0 to
+ * 255 and a name before or after them; the rest is ignored. Start at colour_table_parse. */
 #include <ctype.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ void colour_table_release(struct colour_table *self)
     *self = (struct colour_table){0};
 }
 
-/* Three numbers at `at`, parted by commas or blanks; *end is behind them. -1: there are none. */
+/* Reads three numbers, separated by commas or blanks, and sets *end behind them. Returns the colour, or -1. */
 static int32_t take_colour(const char **end, const char *at)
 {
     int32_t colour = 0;
@@ -29,7 +29,7 @@ static int32_t take_colour(const char **end, const char *at)
     return colour;
 }
 
-/* Cuts the blanks, commas, colons and quotes off both ends. */
+/* Removes blanks, commas, colons and quotes at both ends. */
 static char *trim(char *name, size_t length)
 {
     static const char around[] = " \t,;:\"'";
@@ -39,7 +39,7 @@ static char *trim(char *name, size_t length)
     return name + strspn(name, around);
 }
 
-/* One line; false: it has no colour. */
+/* Parses a line; false: it has no colour, or is a comment. */
 static bool parse_line(struct code_row *row, char *line)
 {
     const char *end = NULL;

@@ -1,12 +1,12 @@
 /* Branch and bound for large margin sigmoid belief networks (Miao & Rao, Algorithm 2). The lower bound of a prefix is
- * its own loss: every further decision adds a hinge >= 0. A branch against the sign of z_i costs 1 + |z_i| >= 1, so
- * that below a bound of S at most S of them are on a path, and only O(K^S) prefixes are visited. */
+ * its loss, since every further decision adds a hinge >= 0. A branch against the sign of z_i costs 1 + |z_i| >= 1, so a
+ * path with a loss below S has fewer than S of them, and O(K^S) prefixes are visited. */
 #include <math.h>
 
 #include "base/base.h"
 #include "tags/tags.h"
 
-/* n over k, saturating. */
+/* Binomial coefficient n over k, saturating. */
 static size_t choose(size_t n, size_t k)
 {
     size_t value = 1;
@@ -27,7 +27,7 @@ size_t clv_belief_count(int32_t i, int32_t order)
     return count;
 }
 
-/* sum_{m < i} (m over size) = i over size + 1 */
+/* Uses sum_{m < i} (m over size) = (i over size + 1). */
 size_t clv_belief_offset(int32_t i, int32_t order)
 {
     size_t count = 0;
@@ -36,7 +36,8 @@ size_t clv_belief_offset(int32_t i, int32_t order)
     return count;
 }
 
-/* The products of `size` among the first n decisions, times `factor`, largest member slowest; returns the end. */
+/* Writes the products of `size` of the first n decisions, times `factor`, sorted by their largest member. Returns the
+ * end. */
 static double *put_products(double *products, const double *y, int32_t n, int32_t size, double factor)
 {
     if (size == 1) {
@@ -55,7 +56,7 @@ void clv_belief_products(double *products, const double *y, int32_t i, int32_t o
         products = put_products(products, y, i, size, 1);
 }
 
-/* sum_C w_C prod_{j in C} y_j over the same products in the same sequence; *weight is moved past them. */
+/* Computes sum_C w_C prod_{j in C} y_j over the products of put_products, in the same order; advances *weight. */
 static double weigh_products(const double **weight, const double *y, int32_t n, int32_t size)
 {
     double sum = 0;
@@ -71,9 +72,9 @@ static double weigh_products(const double **weight, const double *y, int32_t n, 
     return sum;
 }
 
-/* z_i / y_i */
-static double lean(const struct clv_belief_net *net, const double *weight, const double *input, const double *y,
-                   int32_t i)
+/* The activation z_i / y_i of decision i. */
+static double activation(const struct clv_belief_net *net, const double *weight, const double *input, const double *y,
+                         int32_t i)
 {
     double sum = input[i];
     for (int32_t size = 1; size < net->order && size <= i; size++)
@@ -86,12 +87,12 @@ static double hinge(double z)
     return z < 1 ? 1 - z : 0;
 }
 
-/* One level of the search: decision i and what is known about it on the current path. */
+/* One level of the search: decision i on the current path. */
 struct level {
-    const double *weight; /* of decision i */
-    double loss;          /* U_i, of the decisions before */
-    double other;         /* U_{i+1} of the second branch */
-    int tried;            /* branches: 0, 1, 2 */
+    const double *weight; /* weights of decision i */
+    double loss;          /* U_i, loss of the decisions before i */
+    double other;         /* U_{i+1} after the second branch */
+    int tried;            /* number of branches tried: 0, 1, 2 */
 };
 
 struct search {
@@ -113,13 +114,13 @@ static double branch(struct search *self, int32_t i)
         self->y[i] = -self->y[i];
         return level->other;
     }
-    double z = lean(self->net, level->weight, self->input, self->y, i);
+    double z = activation(self->net, level->weight, self->input, self->y, i);
     self->y[i] = z > 0 ? 1 : -1;
     level->other = level->loss + hinge(-fabs(z));
     return level->loss + hinge(fabs(z));
 }
 
-/* Algorithm 2. Returns the least loss that an unexplored prefix may have: INFINITY when none is left. */
+/* Algorithm 2. Returns the smallest loss that an unexplored prefix may have, INFINITY if none remains. */
 static double search_all(struct search *self, int8_t *best)
 {
     int32_t n = self->net->n_tags, i = 0;
@@ -133,7 +134,7 @@ static double search_all(struct search *self, int8_t *best)
             i--;
             continue;
         }
-        /* The second branch never costs less than the first, so that a first one too many ends the level. */
+        /* The second branch never costs less than the first: if the first was too costly, the level ends. */
         if (level->tried == 2 || (level->tried == 1 && level->other >= self->upper)) {
             i--;
             continue;
@@ -158,12 +159,12 @@ static double search_all(struct search *self, int8_t *best)
     return open;
 }
 
-/* The first branch of every decision. */
+/* Takes the first branch of every decision; returns the loss. */
 static double first_path(const struct search *self, int8_t *y)
 {
     double loss = 0;
     for (int32_t i = 0; i < self->net->n_tags; i++) {
-        double z = lean(self->net, self->levels[i].weight, self->input, self->y, i);
+        double z = activation(self->net, self->levels[i].weight, self->input, self->y, i);
         self->y[i] = z > 0 ? 1 : -1;
         y[i] = (int8_t)self->y[i];
         loss += hinge(fabs(z));
@@ -216,7 +217,7 @@ enum clv_status clv_belief_map(int8_t *y, struct clv_belief_result *result, cons
     }
     double open = search_all(&self, y);
     double loss = self.found ? self.upper : first_path(&self, y);
-    /* A branch that was given up has a loss of at least UB as it was then, so of at least the last one. */
+    /* A pruned branch has a loss of at least the upper bound at that time, so of at least the final one. */
     double bound = open < self.upper ? open : self.upper;
     *result = (struct clv_belief_result){
         .loss = loss, .bound = bound < loss ? bound : loss, .is_optimal = loss <= bound, .n_nodes = self.n_nodes};

@@ -1,5 +1,5 @@
-/* SVMs of tags by dual coordinate descent with shrinking (Hsieh et al. 2008), on sparse rows or a Gram matrix, and with
- * couplings that tags share. Start at hinge_solve. */
+/* Trains SVMs of tags by dual coordinate descent with shrinking (Hsieh et al. 2008), on sparse rows or a Gram matrix,
+ * with or without couplings shared by tags. Start at hinge_solve. */
 #include "tags/dual_coordinate.h"
 
 #include <math.h>
@@ -14,11 +14,11 @@ enum { LANES = 8, MAX_PASS_BITS = 20 };
 /* One tag's working state. */
 struct worker {
     struct hinge_tag *tag;
-    double *score;   /* [n] with a kernel: <w, x_l>, kept up to date; else NULL */
+    double *score;   /* [n] with a Gram matrix: <w, x_l>, updated in each step; else NULL */
     double *q;       /* [n] curvatures */
-    int32_t *active; /* [n] examples not shrunk come first */
+    int32_t *active; /* [n] examples; the first n_active are not shrunk */
     size_t n_active;
-    double above, below; /* of the projected gradients of the pass before: largest and smallest */
+    double above, below; /* largest and smallest projected gradient of the previous pass */
 };
 
 static double sparse_product(const double *w, const struct hinge_inputs *inputs, size_t l)
@@ -33,7 +33,7 @@ static double sparse_product(const double *w, const struct hinge_inputs *inputs,
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* Rows that have every feature need no indices. */
+/* Product with a row that has all features, which needs no indices. */
 FOR_EVERY_WIDTH static double dense_product(const double *w, const double *x, int32_t n)
 {
     double sum[LANES] = {0}, total = 0;
@@ -69,7 +69,7 @@ static double input_score(const struct worker *self, const struct hinge_inputs *
                                          : sparse_product(tag->w, inputs, l));
 }
 
-/* w += step x_l, b likewise. */
+/* w += step x_l, b += step bias^2. */
 static void add_input(struct worker *self, const struct hinge_inputs *inputs, size_t l, double step)
 {
     struct hinge_tag *tag = self->tag;
@@ -84,7 +84,7 @@ static void add_input(struct worker *self, const struct hinge_inputs *inputs, si
     }
 }
 
-/* v_i += step phi / eta; a shared coupling is also that of the other tag, and no tag is coupled with itself. */
+/* v_i += step phi / eta. Copies shared couplings to the other tags; no tag is coupled with itself. */
 static void add_coupling(const struct hinge_block *block, size_t i, size_t l, double step)
 {
     struct hinge_tag *tag = &block->tags[i];
@@ -102,9 +102,9 @@ static double coupling_score(const struct hinge_tag *tag, size_t l)
     return dense_product(tag->v, tag->phi + l * tag->stride, (int32_t)tag->n_phi);
 }
 
-/* sum_j Q_jll = |x_l|^2 + bias^2 + sum phi^2 / eta: the decision is its features' sum / eta_j, so that f_j^2 counts
- * once over eta_j. (The paper's text has eta_j squared; its stationarity condition, eta_j w_j = sum alpha f_j, has
- * not.) */
+/* Curvature sum_j Q_jll = |x_l|^2 + bias^2 + sum phi^2 / eta. phi^2 is divided by eta once, since v = sum alpha y phi /
+ * eta. (The paper's text divides by eta_j squared, which contradicts its stationarity condition eta_j w_j = sum alpha
+ * f_j.) */
 static double curvature(const struct hinge_block *block, size_t i, size_t l)
 {
     const struct hinge_tag *tag = &block->tags[i];
@@ -115,8 +115,8 @@ static double curvature(const struct hinge_block *block, size_t i, size_t l)
     return block->inputs->norm[l] + sum / block->eta;
 }
 
-/* Algorithm 1's lines 3 to 9 for one tag, in random order. Returns the violation: the range of the projected gradients.
- */
+/* Lines 3 to 9 of Algorithm 1 for one tag, in random order. Returns the violation: the range of the projected
+ * gradients. */
 static double pass(struct hinge_block *block, size_t i, struct worker *self, const struct hinge_options *options,
                    int32_t number)
 {
@@ -132,7 +132,7 @@ static double pass(struct hinge_block *block, size_t i, struct worker *self, con
         size_t m = (size_t)l;
         double alpha = tag->alpha[m], y = tag->y[m];
         double g = y * (input_score(self, block->inputs, m) + coupling_score(tag, m)) - 1;
-        /* Shrinking: at a bound, and further beyond it than anything was in the last pass. */
+        /* Shrinking: alpha is at a bound, and its gradient exceeds all projected gradients of the previous pass. */
         if ((alpha <= 0 && g > self->above) || (alpha >= block->c && g < self->below)) {
             self->active[at] = self->active[--self->n_active];
             self->active[self->n_active] = l;
@@ -144,19 +144,19 @@ static double pass(struct hinge_block *block, size_t i, struct worker *self, con
         below = fmin(below, projected);
         if (projected == 0)
             continue;
-        double q = self->q[m], fresh = q > 0 ? fmin(fmax(alpha - g / q, 0), block->c) : block->c;
-        if (fresh == alpha)
+        double q = self->q[m], updated = q > 0 ? fmin(fmax(alpha - g / q, 0), block->c) : block->c;
+        if (updated == alpha)
             continue;
-        tag->alpha[m] = fresh;
-        add_input(self, block->inputs, m, (fresh - alpha) * y);
-        add_coupling(block, i, m, (fresh - alpha) * y);
+        tag->alpha[m] = updated;
+        add_input(self, block->inputs, m, (updated - alpha) * y);
+        add_coupling(block, i, m, (updated - alpha) * y);
     }
     self->above = above > 0 ? above : INFINITY;
     self->below = below < 0 ? below : -INFINITY;
     return above >= below ? above - below : 0;
 }
 
-/* w, b, v and scores from the alphas alone, so that rounding does not gather. */
+/* Recomputes w, b, v and scores from the alphas, so that rounding errors do not accumulate. */
 static void rebuild(struct hinge_block *block, struct worker *workers)
 {
     const struct hinge_inputs *inputs = block->inputs;
@@ -178,7 +178,8 @@ static void rebuild(struct hinge_block *block, struct worker *workers)
             }
 }
 
-/* Primal and dual value. 1/2 |w|^2 and so on are half of sum alpha y z, since w is made of the alphas. */
+/* Computes the primal and dual values. |w|^2 + b^2 / bias^2 is sum_l alpha y (<w, x_l> + b), since w and b are sums
+ * over the alphas. */
 static void measure(struct hinge_result *result, const struct hinge_block *block, const struct worker *workers)
 {
     const struct hinge_inputs *inputs = block->inputs;
@@ -195,7 +196,7 @@ static void measure(struct hinge_result *result, const struct hinge_block *block
         double v_square = 0;
         for (size_t k = 0; k < tag->n_phi; k++)
             v_square += tag->v[k] * tag->v[k];
-        square += block->eta * (block->is_shared ? v_square / 2 : v_square); /* each shared one is in two rows */
+        square += block->eta * (block->is_shared ? v_square / 2 : v_square); /* each shared coupling is in two rows */
     }
     result->primal = square / 2 + block->c * hinge;
     result->dual = sum - square / 2;
@@ -240,12 +241,12 @@ static bool is_any_shrunk(const struct worker *workers, const struct hinge_block
     return 0;
 }
 
-struct crew {
+struct worker_list {
     struct worker *workers; /* [n] */
     size_t n;
 };
 
-static void crew_release(struct crew *self)
+static void worker_list_release(struct worker_list *self)
 {
     for (size_t i = 0; self->workers && i < self->n; i++)
         arrays_free(self->workers[i].score, self->workers[i].q, self->workers[i].active);
@@ -256,8 +257,9 @@ enum clv_status hinge_solve(struct hinge_result *result, struct hinge_block *blo
                             struct clv_error *err)
 {
     size_t n = block->inputs->n;
-    OWNED(crew_release) struct crew crew = {array_zalloc(block->n_tags, sizeof *crew.workers), block->n_tags};
-    struct worker *workers = crew.workers;
+    OWNED(worker_list_release) struct worker_list list = {array_zalloc(block->n_tags, sizeof *list.workers),
+                                                          block->n_tags};
+    struct worker *workers = list.workers;
     NEED(workers);
     MUST(workers_init(workers, block, options->warm, err));
     struct hinge_result solved = {0};
@@ -282,7 +284,7 @@ enum clv_status hinge_solve(struct hinge_result *result, struct hinge_block *blo
         violation_wanted /= 4;
     }
     if (!solved.is_converged) {
-        if (!stop_requested(options->progress)) /* which may take as long as a pass */
+        if (!stop_requested(options->progress)) /* rebuilding may take as long as a pass */
             rebuild(block, workers);
         measure(&solved, block, workers);
         solved.is_converged = solved.primal - solved.dual <= target;

@@ -1,5 +1,5 @@
-/* Makes a set of tagged examples from images: colour moments and histograms of visual words of whole images, and the
- * tags that the manifest gives them. Start at clv_image_tags_extract, at the end. */
+/* Makes tagged examples from images: colour moments and histograms of visual words of whole images, and tags from the
+ * manifest. Start at clv_image_tags_extract, at the end. */
 #include "tags/tags.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ int32_t clv_image_tag_features(const struct clv_recipe *recipe)
     return CLV_MOMENTS + (recipe->blocks & CLV_BLOCK_WORDS ? recipe->n_scales * recipe->n_words : 0);
 }
 
-/* row[n_words] = the root of each word's share of the pixels. */
+/* Fills row[n_words], zeroed, with the square root of each word's fraction of the pixels. */
 static enum clv_status fill_words(double *row, const struct clv_image *working, const struct sift_image *sift,
                                   const struct clv_recipe *recipe, int32_t scale, struct clv_error *err)
 {
@@ -30,7 +30,7 @@ static enum clv_status fill_words(double *row, const struct clv_image *working, 
     return CLV_OK;
 }
 
-/* row[clv_image_tag_features], zeroed. */
+/* Fills row[clv_image_tag_features], zeroed. */
 static enum clv_status fill_row(double *row, const struct clv_image *image, const struct clv_recipe *recipe,
                                 struct clv_error *err)
 {
@@ -81,7 +81,7 @@ static enum clv_status extract_item(void *context, size_t item, int thread, stru
     return CLV_OK;
 }
 
-/* The rows of all items as one. */
+/* Joins the rows of all items. */
 static enum clv_status join_rows(struct clv_tag_set *tags, const struct extraction *self, struct clv_error *err)
 {
     size_t n = self->set->n_items, total = 0;
@@ -107,7 +107,8 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Cuts a copy of an item's tags at commas, blanks around them taken off; *parts and *copy are the caller's. */
+/* Splits a copy of an item's tags at commas and removes surrounding blanks. The caller frees *parts and *copy, also on
+ * failure. */
 static enum clv_status cut_tags(char ***parts, size_t *n, char **copy, const struct clv_item *item,
                                 struct clv_error *err)
 {
@@ -142,7 +143,7 @@ static void name_list_release(struct name_list *list)
     array_free(list->names);
 }
 
-/* Lists the tags of all items, each as often as it occurs. */
+/* Lists the tags of all items, with repetitions. */
 static enum clv_status list_names(struct name_list *list, const struct clv_set *set, struct clv_error *err)
 {
     for (size_t i = 0; i < set->n_items; i++) {
@@ -160,7 +161,7 @@ static enum clv_status list_names(struct name_list *list, const struct clv_set *
     return CLV_OK;
 }
 
-/* The tags that occur, sorted, each once. */
+/* Collects the tags that occur, sorted and without repetitions. */
 static enum clv_status collect_names(struct clv_tag_set *tags, const struct clv_set *set, struct clv_error *err)
 {
     OWNED(name_list_release) struct name_list all = {0};
@@ -242,7 +243,7 @@ enum clv_status clv_image_tags_extract(struct clv_tag_set *tags, const struct cl
         .value = array_zalloc(n, sizeof *self.value),
     };
     NEED(self.count && self.index && self.value);
-    /* Tags come before the images are read, as that is quick and may fail. */
+    /* Tags first, since this is quick and may fail. */
     MUST(options->names ? copy_names(&result, options->names, options->n_names, err)
                         : collect_names(&result, set, err));
     MUST(mark_tags(&result, set, err));

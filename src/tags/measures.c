@@ -1,5 +1,5 @@
-/* Measures predicted sets of tags: exact match, Hamming error and F measures (equations 9 to 13 of Miao & Rao). All is
- * counted in whole decisions; only means are divided. */
+/* Measures predicted sets of tags: exact match, Hamming error and F measures (equations 9 to 13 of Miao & Rao). Counts
+ * are whole numbers; only the final means are divided. */
 #include "tags/tags.h"
 
 #include "base/base.h"

@@ -1,4 +1,5 @@
-/* Computes spatial colour moments of an image in CIE L*u*v*, whose distances are near to those that people see. */
+/* Computes spatial colour moments of an image in CIE L*u*v*, a nearly perceptually uniform colour space. Start at
+ * clv_colour_moments. */
 #include <math.h>
 
 #include "base/base.h"
@@ -6,14 +7,15 @@
 
 enum { CELLS = CLV_MOMENT_CELLS, BANDS = 3 };
 
-/* IEC 61966-2-1: the light of a byte. */
+/* Linear light of an sRGB byte (IEC 61966-2-1). */
 static double light(uint8_t byte)
 {
     double v = byte / 255.0;
     return v <= 0.04045 ? v / 12.92 : portable_pow((v + 0.055) / 1.055, 2.4);
 }
 
-/* CIE 15 with the white of D65: u' = 4X / (X + 15Y + 3Z), u* = 13 L* (u' - u'_n), v likewise. */
+/* Converts RGB to L*, u*, v* (CIE 15, white point D65): u' = 4X / (X + 15Y + 3Z), v' = 9Y / (X + 15Y + 3Z), u* = 13 L*
+ * (u' - u'_n), v* = 13 L* (v' - v'_n). */
 static void luv_of(double luv[BANDS], const uint8_t *rgb, const double table[256])
 {
     double r = table[rgb[0]], g = table[rgb[1]], b = table[rgb[2]];
@@ -27,7 +29,7 @@ static void luv_of(double luv[BANDS], const uint8_t *rgb, const double table[256
     luv[2] = sum > 0 ? 13 * luv[0] * (v - 0.46834) : 0;
 }
 
-/* The first pixel of a cell, and, for its end, of the one after: at least one pixel each. */
+/* The first row or column of a cell; that of the next cell is its end. */
 static int32_t cell_start(int32_t cell, int32_t size)
 {
     return (int32_t)((int64_t)cell * size / CELLS);
@@ -44,8 +46,8 @@ void clv_colour_moments(double moments[CLV_MOMENTS], const struct clv_image *ima
         double sum[BANDS] = {0}, square[BANDS] = {0}, luv[BANDS], first[BANDS];
         y1 = y1 > y0 ? y1 : y0 + 1;
         x1 = x1 > x0 ? x1 : x0 + 1;
-        /* Differences from the first pixel, so that the variance of one colour is zero, not what rounding leaves:
-         * features are divided by their largest magnitude. */
+        /* Sums differences from the first pixel, so that the variance of a single colour is exactly zero. A rounding
+         * error would be amplified, because features are divided by their largest magnitude. */
         luv_of(first, image->pixels + ((size_t)y0 * (size_t)image->width + (size_t)x0) * 3, table);
         for (int32_t y = y0; y < y1; y++)
             for (int32_t x = x0; x < x1; x++) {
@@ -56,11 +58,11 @@ void clv_colour_moments(double moments[CLV_MOMENTS], const struct clv_image *ima
                     square[c] += difference * difference;
                 }
             }
-        double n = (double)(y1 - y0) * (double)(x1 - x0), *own = moments + (size_t)cell * 2 * BANDS;
+        double n = (double)(y1 - y0) * (double)(x1 - x0), *cell_moments = moments + (size_t)cell * 2 * BANDS;
         for (int c = 0; c < BANDS; c++) {
             double mean = sum[c] / n;
-            own[c] = first[c] + mean;
-            own[BANDS + c] = fmax(0, square[c] / n - mean * mean);
+            cell_moments[c] = first[c] + mean;
+            cell_moments[BANDS + c] = fmax(0, square[c] / n - mean * mean);
         }
     }
 }

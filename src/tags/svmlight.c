@@ -1,5 +1,5 @@
-/* The svmlight multi-label reader. The file is mapped; each line is copied into one bounded buffer and taken apart
- * there, so that a line past the limit costs nothing. */
+/* Reads svmlight multi-label files. Maps the file and copies each line into a bounded buffer, where it is split, so
+ * that a line beyond the limit takes no memory. Start at clv_tag_set_read. */
 #include "tags/tags.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 #define MAX_NAMES_SIZE ((size_t)1 << 24)
 #define MAX_NAME       256
-#define SHOWN          60 /* bytes of a bad word that a message repeats */
+#define SHOWN          60 /* bytes of a bad word shown in messages */
 
 struct reader {
     const char *name;
@@ -18,8 +18,8 @@ struct reader {
     int32_t n_tags;
     struct clv_tag_set set;
     size_t rows_capacity, index_capacity, value_capacity, labels_capacity, ends_capacity;
-    int32_t *labels;   /* of all lines, one after the other */
-    size_t *label_end; /* [n] */
+    int32_t *labels;   /* labels of all lines, concatenated */
+    size_t *label_end; /* [n] end of each line's labels */
     size_t n_labels, n_values;
 };
 
@@ -55,7 +55,7 @@ static enum clv_status add_label(struct reader *self, const char *word, struct c
     return CLV_OK;
 }
 
-/* "0,4" into labels. */
+/* Parses labels such as "0,4". */
 static enum clv_status read_labels(struct reader *self, char *word, struct clv_error *err)
 {
     char *label;
@@ -64,7 +64,7 @@ static enum clv_status read_labels(struct reader *self, char *word, struct clv_e
     return CLV_OK;
 }
 
-/* "17:0.5" into index and value. */
+/* Parses a feature such as "17:0.5". */
 static enum clv_status read_feature(struct reader *self, char *word, int64_t *last, struct clv_error *err)
 {
     struct clv_tag_set *set = &self->set;
@@ -124,7 +124,7 @@ static enum clv_status read_line(struct reader *self, char *line, struct clv_err
     return end_example(self, err);
 }
 
-/* Cuts the bytes into lines. */
+/* Splits the bytes into lines and parses them. */
 static enum clv_status read_lines(struct reader *self, const char *bytes, size_t size, struct clv_error *err)
 {
     OWNED_ARRAY char *line = NULL;
@@ -152,7 +152,7 @@ static enum clv_status read_lines(struct reader *self, const char *bytes, size_t
     return CLV_OK;
 }
 
-/* The labels of all lines as a table. */
+/* Converts the labels of all lines to the table tags[n][n_tags]. */
 static enum clv_status spread_labels(struct reader *self, struct clv_error *err)
 {
     struct clv_tag_set *set = &self->set;
@@ -180,7 +180,7 @@ enum clv_status tag_set_parse(struct clv_tag_set *set, const char *bytes, size_t
 {
     OWNED(reader_release) struct reader reader = {.name = name, .n_tags = n_tags};
     MUST(read_lines(&reader, bytes, size, err));
-    /* Examples without features are fine, but not without their arrays. */
+    /* Examples may have no features, but the arrays must exist. */
     if (!reader.n_values &&
         (array_reserve((void **)&reader.set.index, &reader.index_capacity, 1, sizeof *reader.set.index) ||
          array_reserve((void **)&reader.set.value, &reader.value_capacity, 1, sizeof *reader.set.value)))
@@ -251,7 +251,7 @@ enum clv_status clv_tag_set_read(struct clv_tag_set *set, const char *path, int3
     MUST(read_names(&list, path, err));
     size_t n_names = list.n;
     if (n_tags && n_names != (size_t)n_tags)
-        name_list_release(&list); /* those of other tags */
+        name_list_release(&list); /* names of other tags */
     MUST(tag_set_parse(&result, (const char *)map.bytes, map.size, path, n_tags ? n_tags : (int32_t)n_names, err));
     result.names = TAKE(list.names);
     *set = TAKE(result);

@@ -1,5 +1,6 @@
-/* Decides the tags of an example from its input scores, for every form of model: by signs, on a chain, by enumeration,
- * by branch and bound, or by messages and single flips. Start at clv_tag_decide, at the end. */
+/* Decides the tags of an example from its input scores, for all forms of models: by signs, dynamic programming on a
+ * chain, enumeration, branch and bound, or max-product messages and single flips. Start at clv_tag_decide, at the
+ * end. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -9,41 +10,41 @@
 #include "infer/infer.h"
 #include "tags/tags.h"
 
-/* A model over undirected couplings at work: y and the lean a_i + sum_j c_ij y_j of each tag. */
+/* State of a search with undirected couplings: y, and the activation a_i + sum_j c_ij y_j of each tag. */
 struct state {
     const struct clv_tag_model *model;
     const double *scores;
-    double *lean; /* [n_tags] */
+    double *activation; /* [n_tags] */
     int8_t *y, *best;
 };
 
-/* c_ij = c_ji, stored once: c_10, c_20, c_21, c_30 .. */
+/* Coupling c_ij = c_ji, stored once, in the order c_10, c_20, c_21, c_30 and so on. */
 static double coupling(const struct clv_tag_model *model, size_t i, size_t j)
 {
     size_t high = i > j ? i : j, low = i > j ? j : i;
     return i == j ? 0 : model->coupling[high * (high - 1) / 2 + low];
 }
 
-/* The value to be minimised: LMBM sum_i [1 - z_i]_+; FULL -(sum_i a_i y_i + sum_{i<j} c_ij y_i y_j) = -1/2 sum_i y_i
- * (a_i + lean_i). */
+/* The objective to be minimised. LMBM: sum_i [1 - z_i]_+. FULL: -(sum_i a_i y_i + sum_{i<j} c_ij y_i y_j) = -1/2 sum_i
+ * y_i (a_i + activation_i). */
 static double objective(const struct state *self)
 {
     double sum = 0;
     for (int32_t i = 0; i < self->model->n_tags; i++)
         if (self->model->form == CLV_TAGS_LMBM)
-            sum += fmax(0, 1 - self->y[i] * self->lean[i]);
+            sum += fmax(0, 1 - self->y[i] * self->activation[i]);
         else
-            sum -= 0.5 * self->y[i] * (self->scores[i] + self->lean[i]);
+            sum -= 0.5 * self->y[i] * (self->scores[i] + self->activation[i]);
     return sum;
 }
 
-static void lean_anew(struct state *self)
+static void compute_activations(struct state *self)
 {
     size_t n = (size_t)self->model->n_tags;
     for (size_t i = 0; i < n; i++) {
-        self->lean[i] = self->scores[i];
+        self->activation[i] = self->scores[i];
         for (size_t j = 0; j < n; j++)
-            self->lean[i] += coupling(self->model, i, j) * self->y[j];
+            self->activation[i] += coupling(self->model, i, j) * self->y[j];
     }
 }
 
@@ -51,15 +52,15 @@ static void flip(struct state *self, size_t k)
 {
     self->y[k] = (int8_t)-self->y[k];
     for (size_t i = 0; i < (size_t)self->model->n_tags; i++)
-        self->lean[i] += 2 * coupling(self->model, i, k) * self->y[k];
+        self->activation[i] += 2 * coupling(self->model, i, k) * self->y[k];
 }
 
-/* Tries every labelling, each one flip from the one before (Gray code). */
+/* Tries all labellings in Gray code, so that successive labellings differ by one flip. */
 static double enumerate(struct state *self, uint64_t *n_looked)
 {
     size_t n = (size_t)self->model->n_tags;
     memset(self->y, -1, n);
-    lean_anew(self);
+    compute_activations(self);
     double least = objective(self);
     memcpy(self->best, self->y, n);
     *n_looked = (uint64_t)1 << n;
@@ -74,7 +75,7 @@ static double enumerate(struct state *self, uint64_t *n_looked)
     return least;
 }
 
-/* Max-product belief propagation on the Boltzmann machine's couplings: sum_i a_i y_i + sum c_ij y_i y_j. */
+/* Initialises y by max-product belief propagation for sum_i a_i y_i + sum_{i<j} c_ij y_i y_j. */
 static enum clv_status start_from_messages(struct state *self, struct clv_error *err)
 {
     const struct clv_tag_model *model = self->model;
@@ -113,11 +114,11 @@ static enum clv_status start_from_messages(struct state *self, struct clv_error 
     return CLV_OK;
 }
 
-/* Flips single tags of self->y as long as that helps. */
+/* Flips single tags of self->y while the objective decreases. */
 static void descend(struct state *self, double *value, uint64_t *n_looked)
 {
     size_t n = (size_t)self->model->n_tags;
-    lean_anew(self);
+    compute_activations(self);
     *value = objective(self);
     *n_looked = 1;
     for (bool is_better = 1; is_better;) {
@@ -132,13 +133,13 @@ static void descend(struct state *self, double *value, uint64_t *n_looked)
                 flip(self, k);
             }
         }
-        lean_anew(self);
+        compute_activations(self);
         *value = objective(self);
     }
     memcpy(self->best, self->y, n);
 }
 
-/* FULL's linear relaxation: a bound, and the labels that it is sure of. */
+/* Solves the linear relaxation of FULL: sets the bound, and the tags of self->y that the relaxation decides. */
 static enum clv_status relax(struct state *self, double *bound, struct clv_error *err)
 {
     OWNED(tag_relaxation_release) struct tag_relaxation relaxation = {0};
@@ -171,10 +172,10 @@ static enum clv_status decide_undirected(int8_t *y, struct clv_belief_result *re
                                          const double *scores, struct clv_error *err)
 {
     size_t n = (size_t)model->n_tags;
-    OWNED_ARRAY double *lean = array_alloc(n, sizeof *lean);
+    OWNED_ARRAY double *activation = array_alloc(n, sizeof *activation);
     OWNED_ARRAY int8_t *tried = array_alloc(n, 1);
-    NEED(lean && tried);
-    struct state state = {model, scores, lean, tried, y};
+    NEED(activation && tried);
+    struct state state = {model, scores, activation, tried, y};
     struct clv_belief_result found = {0};
     if (model->n_tags <= CLV_MAX_ENUMERATED) {
         found.loss = found.bound = enumerate(&state, &found.n_nodes);
@@ -226,7 +227,7 @@ static enum clv_status decide_network(int8_t *y, struct clv_belief_result *resul
     return CLV_OK;
 }
 
-/* Decides each tag by the sign of its own score. */
+/* Decides each tag by the sign of its score. */
 static void decide_alone(int8_t *y, struct clv_belief_result *result, const double *scores, size_t n)
 {
     *result = (struct clv_belief_result){.is_optimal = 1, .n_nodes = n};

@@ -1,5 +1,5 @@
-/* Fits a model of tags to some examples: gathers their rows, or products of rows, and solves one SVM for each decision,
- * or one for all where couplings are shared. Start at tag_fit, at the end. */
+/* Fits a model of tags to some examples: gathers their rows, or products of rows, and solves one SVM per decision, or
+ * one SVM for all tags if couplings are shared. Start at tag_fit, at the end. */
 #include "tags/tags.h"
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "tags/dual_coordinate.h"
 
-#define FEATURES_TIMES 4 /* the mean number of an example's features, at most so many examples */
+#define FEATURES_TIMES 4 /* rows are multiplied if examples are at most this many times the mean number of features */
 
 /* The examples of a fit, gathered. */
 struct gathered {
@@ -17,7 +17,7 @@ struct gathered {
     int32_t *index;
     double *value, *gram;
     int8_t *y;   /* [n_tags][n] */
-    double *phi; /* [n][n_tags] the same as numbers, tags in the sequence of decisions */
+    double *phi; /* [n][n_tags] y as doubles, tags in the order of decisions */
 };
 
 static void gathered_release(struct gathered *self)
@@ -60,8 +60,8 @@ static enum clv_status gather_gram(struct gathered *self, const struct tag_fit_t
     return CLV_OK;
 }
 
-/* Few examples of many features are fitted by their products: a score is a number kept then, and not a sum over
- * features. What w rounds to is another, hence only where fits are compared. */
+/* Computes the Gram matrix of few examples with many features: the solver then updates stored scores instead of summing
+ * over features. w is rounded differently, so this is done only in cross-validation (is_compared). */
 static enum clv_status multiply_rows(struct gathered *self, const struct tag_fit_task *task, struct clv_error *err)
 {
     size_t n = task->n, d = (size_t)task->problem->rows.n_features;
@@ -116,7 +116,7 @@ static enum clv_status gather(struct gathered *self, const struct tag_fit_task *
     return hinge_inputs_init(&self->inputs, err);
 }
 
-/* The problems of a fit: one a tag, in the sequence of decisions, and what each came to. */
+/* The hinge problems of a fit, one per tag in the order of decisions, and their results. */
 struct fit_state {
     const struct tag_fit_task *task;
     struct gathered data;
@@ -158,7 +158,7 @@ static struct hinge_block block_of(struct fit_state *self, struct hinge_tag *tag
     };
 }
 
-/* Decision number `decision`: an SVM on the input's features and the products of the tags before it. */
+/* Fits one decision: an SVM on the input's features and on products of the tags decided before. */
 static enum clv_status fit_decision(void *context, size_t decision, int thread, struct clv_error *err)
 {
     (void)thread;
@@ -191,7 +191,7 @@ static enum clv_status fit_decision(void *context, size_t decision, int thread, 
     return CLV_OK;
 }
 
-/* Fits all tags at once with shared couplings, as a Boltzmann machine. */
+/* Fits all tags together with shared couplings, as a Boltzmann machine. */
 static enum clv_status fit_together(struct fit_state *self, struct clv_error *err)
 {
     struct clv_tag_model *model = self->model;
@@ -245,8 +245,8 @@ static enum clv_status model_init(struct clv_tag_model *model, const struct tag_
     return CLV_OK;
 }
 
-/* Objectives times lambda, so that they are those of equation (6): the hinges' mean over examples. */
-static struct clv_tag_training_result sum_up(const struct fit_state *self, size_t n_results)
+/* Sums objectives times lambda, which gives equation (6): the mean of the hinges over examples. */
+static struct clv_tag_training_result sum_results(const struct fit_state *self, size_t n_results)
 {
     struct clv_tag_training_result sum = {.is_converged = true};
     double lambda = self->task->parameters[CLV_TAG_LAMBDA];
@@ -279,13 +279,14 @@ static enum clv_status fit_hinges(struct clv_tag_model *model, struct clv_tag_tr
         .results = array_zalloc(k, sizeof *self.results),
     };
     NEED(self.alpha && self.results);
-    /* Tags that no coupling joins are problems of their own: without couplings every form is K binary classifiers. */
+    /* Without shared couplings every decision is a separate problem; without any couplings all forms are K binary
+     * classifiers. */
     bool is_joined = model->form == CLV_TAGS_LMBM && model->order > 1;
     MUST(gather(&self.data, task, err));
     MUST(is_joined ? fit_together(&self, err) : parallel_for(k, task->n_threads, fit_decision, &self, err));
     for (size_t i = 0; model->coefficient && i < k * n; i++)
         model->coefficient[i] = self.alpha[i] * self.data.y[i];
-    *result = sum_up(&self, is_joined ? 1 : k);
+    *result = sum_results(&self, is_joined ? 1 : k);
     return CLV_OK;
 }
 

@@ -1,5 +1,5 @@
-/* Holds out folds of the examples, fits models to the rest, and scores or decides the held-out ones; orders tags by how
- * well they are predicted. Start at tag_hold_out. */
+/* Holds out folds of the examples, fits models to the others, and computes scores or decisions for the held-out ones;
+ * orders tags by their held-out F. Start at tag_hold_out. */
 #include "tags/tag_folds.h"
 
 #include <string.h>
@@ -39,20 +39,20 @@ size_t tag_folds_size(const struct tag_folds *folds)
     return (size_t)folds->n_repeats * folds->n;
 }
 
-/* Parts are folds of all repeats. */
+/* Predicts the held-out examples of a part. Parts number the folds of all repeats. */
 static enum clv_status decide_part(const struct tag_held_out *self, const struct clv_tag_model *model,
-                                   const struct tag_fit_task *task, size_t which, size_t part, struct clv_error *err)
+                                   const struct tag_fit_task *task, size_t number, size_t part, struct clv_error *err)
 {
     size_t k = (size_t)model->n_tags, n = self->folds->n, n_folds = (size_t)self->folds->n_folds;
     size_t repeat = part / n_folds, fold = part % n_folds;
-    size_t start = which * tag_folds_size(self->folds) + repeat * n;
+    size_t start = number * tag_folds_size(self->folds) + repeat * n;
     const struct clv_belief_search search = {.max_nodes = CLV_TAG_DEFAULT_NODES};
-    OWNED_ARRAY double *own = array_alloc(k, sizeof *own);
-    NEED(own);
+    OWNED_ARRAY double *buffer = array_alloc(k, sizeof *buffer);
+    NEED(buffer);
     for (size_t at = fold; at < n; at += n_folds) {
         size_t l = (size_t)self->folds->order[repeat * n + at], slot = (start + l) * k;
         FAIL_IF(stop_requested(self->progress), CLV_ERR_INTERRUPTED, "interrupted");
-        double *scores = self->scores ? self->scores + slot : own;
+        double *scores = self->scores ? self->scores + slot : buffer;
         tag_fit_scores(scores, model, task, l);
         if (self->tags)
             MUST(clv_tag_decide(self->tags + slot, NULL, model, scores, &search, err));
@@ -60,25 +60,25 @@ static enum clv_status decide_part(const struct tag_held_out *self, const struct
     return CLV_OK;
 }
 
-/* Task number `which` of a part. */
-static enum clv_status hold_out_task(const struct tag_held_out *self, struct tag_fit_task *task, size_t which,
+/* Fits and predicts task `number` of a part. */
+static enum clv_status hold_out_task(const struct tag_held_out *self, struct tag_fit_task *task, size_t number,
                                      size_t part, struct clv_error *err)
 {
     OWNED(clv_tag_model_release) struct clv_tag_model model = {0};
     struct clv_tag_training_result result;
-    task->tag_of = self->tag_of ? self->tag_of[which] : NULL;
-    task->parameters = self->parameters[which];
+    task->tag_of = self->tag_of ? self->tag_of[number] : NULL;
+    task->parameters = self->parameters[number];
     MUST(tag_fit(&model, &result, task, err));
     FAIL_IF(stop_requested(self->progress), CLV_ERR_INTERRUPTED, "interrupted");
-    MUST(decide_part(self, &model, task, which, part, err));
+    MUST(decide_part(self, &model, task, number, part, err));
     size_t n_parts = (size_t)self->folds->n_folds * (size_t)self->folds->n_repeats;
     if (self->finished)
-        self->finished[which * n_parts + part] = 1;
+        self->finished[number * n_parts + part] = 1;
     return CLV_OK;
 }
 
-/* All tasks of a fold, from the strongest regularisation to the weakest, each from the dual variables of the one
- * before: what is at its bound mostly stays there. */
+/* Runs all tasks of a fold, from the strongest regularisation to the weakest. Each starts from the dual variables of
+ * the previous one, since most variables at a bound stay there. */
 static enum clv_status hold_out_fold(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
@@ -100,7 +100,7 @@ static enum clv_status hold_out_fold(void *context, size_t index, int thread, st
         if (at % n_folds != fold)
             examples[task.n++] = self->folds->order[repeat * n + at];
     task.examples = examples;
-    for (size_t t = 0; t < self->n_tasks; t++) { /* by insertion */
+    for (size_t t = 0; t < self->n_tasks; t++) { /* insertion sort */
         size_t at = t;
         double lambda = self->parameters[t][CLV_TAG_LAMBDA];
         for (; at > 0 && self->parameters[order[at - 1]][CLV_TAG_LAMBDA] < lambda; at--)
@@ -121,7 +121,7 @@ enum clv_status tag_hold_out(const struct tag_held_out *held, struct clv_error *
                         (void *)(uintptr_t)held, err);
 }
 
-/* 2 |both| / (|true| + |predicted|) of one tag; 0/0 is 1. */
+/* F of one tag: 2 |both| / (|true| + |predicted|); 0/0 is 1. */
 static double f_of_tag(const uint8_t *truth, const uint8_t *tags, size_t n, size_t n_tags, size_t tag)
 {
     uint64_t both = 0, sum = 0;

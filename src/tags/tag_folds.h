@@ -1,4 +1,4 @@
-/* Held-out scores and decisions: the folds of cross-validation, the sequence of tags by F, thresholds. */
+/* Held-out scores and decisions: folds of cross-validation, the order of tags by F, thresholds. */
 #ifndef TAGS_TAG_FOLDS_H
 #define TAGS_TAG_FOLDS_H
 
@@ -6,8 +6,8 @@
 
 #include "tags/tags.h"
 
-/* In repeat r, fold f holds the examples order[r][f], order[r][f + n_folds], .. Everything held out is kept by repeat
- * and example; `truth` has the tags in that form. */
+/* In repeat r, fold f holds out the examples order[r][f], order[r][f + n_folds] and so on. Held-out results are indexed
+ * by repeat and example; `truth` has the tags in that form. */
 struct tag_folds {
     size_t n, n_tags;
     int32_t n_folds, n_repeats;
@@ -19,10 +19,11 @@ enum clv_status tag_folds_init(struct tag_folds *folds, const struct clv_tag_tra
 void tag_folds_release(struct tag_folds *folds);
 size_t tag_folds_size(const struct tag_folds *folds); /* n_repeats x n */
 
-/* Fits n_tasks x n_repeats x n_folds models, each to what is outside a fold, and lets each decide the fold:
- * tags[n_tasks][n_repeats][n][n_tags], or scores likewise (either may be NULL). Task t has parameters[t] and tag_of[t]
- * (tag_of may be NULL). Parallel over folds; a fold's fits follow each other, the largest lambda first, each from the
- * dual variables of the one before. CLV_ERR_INTERRUPTED when asked to stop; what is finished counts. */
+/* Fits n_tasks x n_repeats x n_folds models, each to the examples outside a fold, and predicts the examples in the
+ * fold: tags[n_tasks][n_repeats][n][n_tags], or scores of the same shape (either may be NULL). Task t has parameters[t]
+ * and tag_of[t] (tag_of may be NULL). Parallel over folds. The fits of a fold run in sequence, the largest lambda
+ * first, each starting from the dual variables of the previous one. CLV_ERR_INTERRUPTED on a request to stop;
+ * `finished` tells which results are complete. */
 struct tag_held_out {
     const struct tag_problem *problem;
     const struct tag_folds *folds;
@@ -36,18 +37,18 @@ struct tag_held_out {
     const struct clv_progress *progress;
     uint8_t *tags;
     double *scores;
-    uint8_t *finished; /* [n_tasks][n_repeats][n_folds] becomes 1; or NULL */
+    uint8_t *finished; /* [n_tasks][n_repeats][n_folds] set to 1 when complete; or NULL */
 };
 enum clv_status tag_hold_out(const struct tag_held_out *held, struct clv_error *err) CLV_CHECK;
 
-/* A fit's part of every question put to held-out examples: one task, of independent tags, without outputs. */
+/* Returns the common settings of a training: one task with independent tags, without outputs. */
 struct tag_held_out tag_held_out_of(const struct clv_tag_training *training, const struct tag_problem *problem,
                                     const struct tag_folds *folds, const double *parameters);
 
-/* The sequence by F of independent tags for each task: tag_of[n_tasks][n_tags]. */
+/* Orders the tags by the held-out F of independent classifiers, for each task: tag_of[n_tasks][n_tags]. */
 enum clv_status tag_orders_by_f(int32_t *tag_of, const struct tag_held_out *held, struct clv_error *err) CLV_CHECK;
 
-/* tag_of[n_tags]: tags by their F over the examples, best first, the lower number first at ties. */
+/* Orders tags by their F over the examples, the best first; ties by index: tag_of[n_tags]. */
 void tag_order_by_f(int32_t *tag_of, const uint8_t *truth, const uint8_t *tags, size_t n, int32_t n_tags);
 
 struct tag_scored {
@@ -57,13 +58,13 @@ struct tag_scored {
     int32_t n_tags;
 };
 
-/* threshold[n_tags], so that "score > threshold" is good for the goal over the examples: each tag's in turn, all others
- * as they are, until none can be improved (Fan & Lin 2007, cyclic optimisation). Starts from 0 and changes only what
- * improves. */
+/* Tunes threshold[n_tags] for decisions "score > threshold", to maximise the goal over the examples. Optimises one
+ * tag's threshold at a time with the others fixed, until none improves the goal (Fan & Lin 2007, cyclic optimisation).
+ * Starts from 0. */
 enum clv_status tag_tune_thresholds(double *threshold, const struct tag_scored *scored, enum clv_tag_goal goal,
                                     struct clv_error *err) CLV_CHECK;
 
-/* The measure that a goal names, larger is better. */
+/* The measure of a goal, as a value to be maximised. */
 double tag_goal_value(const struct clv_tag_score *score, enum clv_tag_goal goal);
 
 #endif

@@ -1,6 +1,7 @@
-/* |a - b|^2 = |a|^2 + |b|^2 - 2<a, b>. The products go tile by tile: LANES rows of b are laid out side by side,
- * densely, so that each nonzero of a row of a meets LANES values at once. A sum runs over a's nonzeros in ascending
- * order; where b has none it adds zero, so that <a, b> and <b, a> are the same number. */
+/* Distances of sparse rows and the RBF kernel, by |a - b|^2 = |a|^2 + |b|^2 - 2<a, b>. Products are computed in tiles:
+ * LANES rows of b are stored densely side by side, so that each nonzero of a row of a is multiplied with LANES values
+ * at once. A sum runs over the nonzeros of a in ascending order and adds zero where b has none, so <a, b> equals <b, a>
+ * exactly. Start at kernel_distances_of. */
 #include "tags/tags.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 #include "base/base.h"
 #include "base/machine.h"
 
-enum { LANES = 16, CHUNK = 64 /* rows of a task */ };
+enum { LANES = 16, CHUNK = 64 /* rows per task */ };
 
 static double square_norm(const struct kernel_rows *rows, size_t i)
 {
@@ -20,7 +21,7 @@ static double square_norm(const struct kernel_rows *rows, size_t i)
     return sum;
 }
 
-/* sums[LANES] = <a_i, b_j> for the b_j laid out in tile[n_features][LANES]. */
+/* Computes sums[LANES] = <a_i, b_j> for the rows b_j in tile[n_features][LANES]. */
 FOR_EVERY_WIDTH static void multiply(double *restrict sums, const double *restrict tile, const int32_t *index,
                                      const double *value, int64_t n)
 {
@@ -34,7 +35,7 @@ FOR_EVERY_WIDTH static void multiply(double *restrict sums, const double *restri
     memcpy(sums, sum, sizeof sum);
 }
 
-/* Lays rows first .. first + n - 1 of b into the tile, or wipes them out of it. */
+/* Writes rows first..first + n - 1 of b into the tile, or sets their entries to zero (is_wiped). */
 static void fill_tile(double *tile, const struct kernel_rows *b, size_t first, size_t n, bool is_wiped)
 {
     for (size_t j = 0; j < n; j++)

@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "model/model.h"
 
-enum { CHUNK = 64 /* examples of a task */ };
+enum { CHUNK = 64 /* examples per task */ };
 
 static const char *const form_names[] = {"independent", "lmsbn", "lmbm", "chain", "full"};
 

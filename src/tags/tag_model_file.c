@@ -1,5 +1,5 @@
-/* Writes and reads the files of models of tags: tensors, and JSON in their metadata. Everything that is read is
- * checked. Start at clv_tag_model_write. */
+/* Writes and reads files of models of tags: tensors, and JSON in their metadata. Reading checks all content. Start at
+ * clv_tag_model_write. */
 #include <math.h>
 #include <string.h>
 
@@ -11,11 +11,11 @@
 #include "model/model.h"
 #include "tags/tags.h"
 
-#define FORMAT        "cleave tags "
-#define VERSION       "1"
-#define N_METADATA    5
-#define N_OWN_TENSORS (9 + RECIPE_TENSORS)
-#define MAX_RECORD    ((size_t)1 << 28)
+#define FORMAT      "cleave tags "
+#define VERSION     "1"
+#define N_METADATA  5
+#define MAX_TENSORS (9 + RECIPE_TENSORS)
+#define MAX_RECORD  ((size_t)1 << 28)
 
 static struct clv_tensor reals(const char *name, const double *data, size_t n)
 {
@@ -28,8 +28,8 @@ static struct clv_tensor table(const char *name, const double *data, size_t rows
         .name = name, .dtype = CLV_F64, .n_dimensions = 2, .shape = {(int64_t)rows, (int64_t)columns}, .data = data};
 }
 
-/* The model's tensors, as views of it; returns how many. */
-static size_t own_tensors(struct clv_tensor *tensors, const struct clv_tag_model *model)
+/* Lists the model's tensors, as views; returns their number. */
+static size_t model_tensors(struct clv_tensor *tensors, const struct clv_tag_model *model)
 {
     size_t n = 0, k = (size_t)model->n_tags, d = (size_t)model->n_features;
     tensors[n++] = reals("bias", model->bias, k);
@@ -91,7 +91,7 @@ static void texts_release(struct text (*texts)[N_TEXTS])
 
 enum clv_status clv_tag_model_write(const char *path, const struct clv_tag_model *model, struct clv_error *err)
 {
-    struct clv_tensor tensors[N_OWN_TENSORS];
+    struct clv_tensor tensors[MAX_TENSORS];
     OWNED(texts_release) struct text texts[N_TEXTS] = {{0}};
     for (int i = 0; i < N_TEXTS; i++)
         text_init(&texts[i], MAX_RECORD);
@@ -101,7 +101,7 @@ enum clv_status clv_tag_model_write(const char *path, const struct clv_tag_model
                                                  {"names", texts[TEXT_NAMES].bytes},
                                                  {"recipe", texts[TEXT_RECIPE].bytes},
                                                  {"record", texts[TEXT_RECORD].bytes}};
-    return tensors_write_digested(path, tensors, own_tensors(tensors, model), metadata, N_METADATA, err);
+    return tensors_write_digested(path, tensors, model_tensors(tensors, model), metadata, N_METADATA, err);
 }
 
 static enum clv_status check_format(const struct clv_tensors *tensors, const char *path, struct clv_error *err)
@@ -163,7 +163,7 @@ struct tag_file {
     const char *path;
 };
 
-/* Copies the numbers of a tensor that must have n of them, all finite. */
+/* Copies the values of a tensor of this shape, which must be finite. */
 static enum clv_status take_reals(double **copy, const struct tag_file *file, const char *name, int32_t n_dims,
                                   const int64_t *shape, struct clv_error *err)
 {

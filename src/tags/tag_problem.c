@@ -1,5 +1,6 @@
-/* Scales the examples of a training of tags: features by their largest value, all by the mean length of an example; for
- * the RBF kernel computes all squared distances. Start at tag_problem_init. */
+/* Scales the training examples: each feature by its largest magnitude (optional), and for the linear kernel all values
+ * by the root mean square length of an example. For the RBF kernel computes all squared distances. Start at
+ * tag_problem_init. */
 #include "tags/tags.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ void tag_problem_release(struct tag_problem *problem)
     *problem = (struct tag_problem){0};
 }
 
-/* scale[f] = 1 / max_l |x_lf|, and the values times it. */
+/* Computes scale[f] = 1 / max_l |x_lf|, and multiplies the values by it. */
 static enum clv_status scale_features(struct tag_problem *problem, const struct clv_tag_set *set, struct clv_error *err)
 {
     size_t d = (size_t)set->n_features, n = (size_t)set->row[set->n];

@@ -1,6 +1,5 @@
-/* Solves the linear relaxation of models with a coupling for every pair of tags, by a minimum cut over each tag and its
- * opposite. It gives a bound, and values of some tags that an optimum has as well. Start at
- * tag_relax, at the end. */
+/* Solves the linear relaxation of models with a coupling for every pair of tags, by a minimum cut with a node for each
+ * tag and one for its negation. Gives a bound, and the optimal values of some tags. Start at tag_relax, at the end. */
 #include "tags/tags.h"
 
 #include <math.h>
@@ -26,8 +25,8 @@ void tag_relaxation_release(struct tag_relaxation *self)
     *self = (struct tag_relaxation){0};
 }
 
-/* Adds c y_i y_j, half of it at the edge of i and j, half at that of their opposites. If c < 0, each edge joins one of
- * the two and the opposite of the other. Ends that differ lose |c|. */
+/* Adds c y_i y_j: half on the edge between i and j, half on the edge between their negations. If c < 0, each edge joins
+ * one tag and the negation of the other. Different labels at an edge cost |c|. */
 static void put_pair(struct tag_relaxation *self, size_t pair, size_t i, size_t j, double c)
 {
     int32_t opposite = (int32_t)self->n_tags, first = (int32_t)i, second = (int32_t)j;

@@ -2,11 +2,11 @@
  * Frank-Wolfe (Lacoste-Julien et al., ICML 2013) with line search and one block per example. Each block keeps the
  * contribution of its dual variables,
  *     w = sum_l u_l x_l',   b = sum_l u_l,   couplings = sum_l e_l,   loss = sum_l ell_l,
- * since every labelling's part is a multiple of the same features.
+ * since the contribution of every labelling is a multiple of the same features.
  *
- * Where the labellings of the complete graph are too many, the oracle is the linear relaxation (tag_relax.c), whose
- * optima have halves: the objective is then the relaxation's, which is above the structured hinge and has the same
- * form (Finley & Joachims 2008, "overgenerating"), so that line search and gap stay true. */
+ * If the complete graph has too many labellings, the oracle solves the linear relaxation (tag_relax.c), whose optima
+ * are half-integral. The objective is then that of the relaxation, an upper bound of the structured hinge of the same
+ * form (Finley & Joachims 2008, "overgenerating"), so line search and duality gap stay valid. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -25,13 +25,13 @@ struct machine {
     double *loss;   /* [n] */
     double *scores; /* [k] scores of the current example, plain and loss-augmented */
     double *augmented;
-    double *u_new, *e_new; /* [k], [n_couplings] the corner that the oracle found */
-    int8_t *truth, *y;     /* [k] -1 or 1; 0 in a relaxed y as well */
+    double *u_new, *e_new; /* [k], [n_couplings] the corner found by the oracle */
+    int8_t *truth, *y;     /* [k] -1 or 1; y may be 0 if relaxed */
     uint8_t *tags;
-    struct tag_relaxation relaxation; /* for more tags than are enumerated on the complete graph */
+    struct tag_relaxation relaxation; /* used if the complete graph has too many tags to enumerate */
 };
 
-/* e += factor times the products of y. Products with a half get the sign that scores most with the couplings. */
+/* Adds the products of y, times factor, to e. Products of two undecided tags get the sign of the coupling. */
 static void product_of(double *e, const struct machine *self, const int8_t *y, double factor)
 {
     const double *coupling = self->model->coupling;
@@ -41,7 +41,7 @@ static void product_of(double *e, const struct machine *self, const int8_t *y, d
             e[at] += factor * tag_relaxed_product(y[i], y[j], coupling[at]);
 }
 
-/* y = argmax of the model under self->augmented. */
+/* Sets y to the argmax of the model with the scores self->augmented. */
 static enum clv_status decide(struct machine *self, struct clv_error *err)
 {
     if (self->relaxation.oracle)
@@ -52,9 +52,9 @@ static enum clv_status decide(struct machine *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* argmax_y |y - y_l|_H + f(y): the loss moves each score by a half against the truth. Fills the corner and returns its
+/* Finds argmax_y |y - y_l|_H + f(y): the loss changes each score by 1/2 against the truth. Sets the corner and its
  * loss. */
-static enum clv_status ask(double *loss, struct machine *self, size_t l, struct clv_error *err)
+static enum clv_status find_corner(double *loss, struct machine *self, size_t l, struct clv_error *err)
 {
     size_t example = (size_t)self->task->examples[l];
     const uint8_t *truth = self->task->problem->tags + example * self->k;
@@ -77,7 +77,8 @@ static enum clv_status ask(double *loss, struct machine *self, size_t l, struct 
     return CLV_OK;
 }
 
-/* The block's gap <w_l - w_s, w> - loss_l + loss_s and |w_l - w_s|^2, in the metric of the regulariser. */
+/* Returns the block's gap <w_l - w_s, w> - loss_l + loss_s; *square is |w_l - w_s|^2 in the metric of the
+ * regulariser. */
 static double block_gap(double *square, const struct machine *self, size_t l, double loss)
 {
     const struct kernel_rows *rows = &self->task->problem->rows;
@@ -121,8 +122,8 @@ static void move(struct machine *self, size_t l, double step, double loss)
     self->loss[l] += step * (loss - self->loss[l]);
 }
 
-/* Runs a pass in random order. *gap is the sum of the gaps of the blocks at the time of their steps, which has the
- * order of size of the true gap. */
+/* Runs a pass in random order. *gap is the sum of the blocks' gaps at the time of their steps, an estimate of the
+ * duality gap. */
 static enum clv_status pass(double *gap, struct machine *self, int32_t *order, int32_t number, struct clv_error *err)
 {
     size_t n = self->task->n;
@@ -131,16 +132,16 @@ static enum clv_status pass(double *gap, struct machine *self, int32_t *order, i
     for (size_t at = 0; at < n && !stop_requested(self->task->progress); at++) {
         size_t l = (size_t)order[at];
         double loss, square;
-        MUST(ask(&loss, self, l, err));
-        double own = block_gap(&square, self, l, loss);
-        *gap += own;
-        if (own > 0 && square > 0)
-            move(self, l, fmin(1, own / square), loss);
+        MUST(find_corner(&loss, self, l, err));
+        double gap_of_block = block_gap(&square, self, l, loss);
+        *gap += gap_of_block;
+        if (gap_of_block > 0 && square > 0)
+            move(self, l, fmin(1, gap_of_block / square), loss);
     }
     return CLV_OK;
 }
 
-/* 1/2 |w|^2 in the regulariser's metric. */
+/* 1/2 |w|^2 in the metric of the regulariser. */
 static double half_square(const struct machine *self)
 {
     double sum = 0;
@@ -153,13 +154,13 @@ static double half_square(const struct machine *self)
     return sum / 2;
 }
 
-/* Measures the true objective and gap, with all blocks under the same weights. */
+/* Computes the exact objective and duality gap, with the same weights for all blocks. */
 static enum clv_status measure(struct clv_tag_training_result *result, struct machine *self, struct clv_error *err)
 {
     double gap = 0, dual = -half_square(self), lambda = self->task->parameters[CLV_TAG_LAMBDA];
     for (size_t l = 0; l < self->task->n; l++) {
         double loss, square;
-        MUST(ask(&loss, self, l, err));
+        MUST(find_corner(&loss, self, l, err));
         gap += block_gap(&square, self, l, loss);
         dual += self->loss[l];
     }

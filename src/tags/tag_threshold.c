@@ -1,5 +1,5 @@
-/* Tunes the thresholds of binary classifiers on held-out scores for a measure of all tags, one tag after the other, in
- * rounds until none improves it. Start at tag_tune_thresholds, at the end. */
+/* Tunes the thresholds of binary classifiers on held-out scores for a measure of all tags: one tag at a time, in rounds
+ * until no change improves the measure. Start at tag_tune_thresholds, at the end. */
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -9,12 +9,12 @@
 
 enum { MAX_ROUNDS = 20 };
 
-/* Counts of the decisions as they are, from which every measure follows; kept up to date flip by flip. */
+/* Counts of the current decisions, from which all measures are computed; each flip updates them. */
 struct counts {
     const uint8_t *truth;
     uint8_t *tags; /* [n][n_tags] decisions */
     size_t n, n_tags;
-    int32_t *wrong, *both, *sum; /* [n] of an example */
+    int32_t *wrong, *both, *sum; /* [n] per example */
     int64_t *tag_both, *tag_sum; /* [n_tags] */
     int64_t n_exact, n_wrong, all_both, all_sum;
     double f_sample; /* sum over examples */
@@ -25,7 +25,7 @@ static double ratio(int64_t both, int64_t sum)
     return sum ? 2.0 * (double)both / (double)sum : 1;
 }
 
-/* Adds (sign 1) or takes away (-1) what example l contributes. */
+/* Adds (sign 1) or subtracts (sign -1) the contribution of example l. */
 static void count_example(struct counts *self, size_t l, int sign)
 {
     self->n_exact += sign * (self->wrong[l] == 0);
@@ -50,7 +50,8 @@ static void flip(struct counts *self, size_t l, size_t tag)
     self->tag_sum[tag] += change;
 }
 
-/* The goal in units of its own; of the F of tags only that of `tag`, all that its threshold can change. */
+/* The value of the goal up to a constant factor. For CLV_TAG_F_MACRO only the F of `tag`, since its threshold changes
+ * no other. */
 static double value_of(const struct counts *self, enum clv_tag_goal goal, size_t tag)
 {
     switch (goal) {
@@ -76,7 +77,7 @@ static int by_score(const void *a, const void *b)
     return (s->example > t->example) - (s->example < t->example);
 }
 
-/* Tries every cut of one tag's scores; returns whether a better one was found. */
+/* Tries all thresholds between the scores of one tag; returns whether the threshold changed. */
 static int tune_tag(double *threshold, struct counts *self, struct ranked *ranked, const double *scores, size_t tag,
                     enum clv_tag_goal goal)
 {
@@ -87,9 +88,9 @@ static int tune_tag(double *threshold, struct counts *self, struct ranked *ranke
             flip(self, l, tag);
     }
     qsort(ranked, self->n, sizeof *ranked, by_score);
-    for (size_t i = 0; i <= self->n; i++) { /* the first i have the tag */
+    for (size_t i = 0; i <= self->n; i++) { /* the first i examples have the tag */
         bool is_cut = i == 0 || i == self->n || ranked[i].score < ranked[i - 1].score;
-        /* Sums of fractions change by rounding alone; a gain counts from a billionth on. */
+        /* Ignores gains below 1e-9, which may come from rounding. */
         if (is_cut && value_of(self, goal, tag) > best + 1e-9) {
             best = value_of(self, goal, tag);
             *threshold = i == 0         ? ranked[0].score

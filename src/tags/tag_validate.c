@@ -1,5 +1,5 @@
-/* Chooses a kernel width and a regularisation for models of tags by cross-validation: a table of measures, a column for
- * each width. Start at clv_tag_cross_validate, at the end. */
+/* Chooses kernel width and regularisation of models of tags by cross-validation: fills a table of measures column by
+ * column, one per width. Start at clv_tag_cross_validate, at the end. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "tags/tag_folds.h"
 #include "tags/tags.h"
 
-/* Settings are compared by the decisions of fits that stop at this gap, unless --tolerance is looser. A gap a thousand
- * times smaller changes exact matches by a few examples and took most of the time. */
+/* Fits in cross-validation stop at this gap, unless --tolerance is larger. A gap a thousand times smaller changes exact
+ * matches by a few examples only, but takes most of the time. */
 static const double FOLDS_TOLERANCE = 1e-3;
 
 static bool is_finished(const struct tag_held_out *held, size_t task)
@@ -30,8 +30,8 @@ static enum clv_status order_and_hold_out(struct tag_held_out *held, int32_t *ta
     return tag_hold_out(held, err);
 }
 
-/* Measures of every lambda for the Gram matrix that stands: scores[n_lambda], a column of the table. Interrupted, those
- * of which all folds are finished. */
+/* Measures every lambda with the current Gram matrix: scores[n_lambda], a column of the table. If interrupted, fills
+ * only those whose folds are all finished. */
 static enum clv_status validate_column(struct clv_tag_score *scores, const struct clv_tag_training *training,
                                        const struct tag_held_out *tasks, struct clv_error *err)
 {
@@ -59,7 +59,7 @@ static enum clv_status validate_column(struct clv_tag_score *scores, const struc
 
 static const struct clv_tag_score unknown = {NAN, NAN, NAN, NAN, NAN};
 
-/* scores[n_lambda][n_gamma] */
+/* Fills scores[n_lambda][n_gamma]. */
 static enum clv_status validate_grid(struct clv_tag_score *scores, const struct clv_tag_training *training,
                                      const struct clv_tag_grid *grid, struct tag_problem *problem,
                                      const struct tag_folds *folds, struct clv_error *err)
@@ -84,7 +84,7 @@ static enum clv_status validate_grid(struct clv_tag_score *scores, const struct 
         for (size_t i = 0; i < grid->n_lambda; i++)
             column[i] = unknown;
         enum clv_status status = validate_column(column, training, &tasks, err);
-        for (size_t i = 0; i < grid->n_lambda; i++) /* if interrupted, those that are finished */
+        for (size_t i = 0; i < grid->n_lambda; i++) /* if interrupted, only those that are finished */
             scores[i * n_gamma + g] = column[i];
         if (status)
             return status;

@@ -1,5 +1,5 @@
-/* Trains models of tags: has the table of learners, checks what they are given, and puts the model together from a fit,
- * thresholds and support vectors. Start at clv_tag_train, at the end. */
+/* Trains models of tags: has the table of learners, checks the settings, and assembles the model from a fit, thresholds
+ * and support vectors. Start at clv_tag_train, at the end. */
 #include "tags/tags.h"
 
 #include <stdbool.h>
@@ -63,7 +63,7 @@ const char *clv_tag_idle(const struct clv_tag_training *training, enum clv_tag_p
 enum clv_status tag_parameter_check(enum clv_tag_parameter index, double value, struct clv_error *err)
 {
     const struct clv_parameter *p = &clv_tag_parameters[index];
-    if (!(value >= p->minimum && value <= p->maximum)) /* NaN fails too */
+    if (!(value >= p->minimum && value <= p->maximum)) /* also refuses NaN */
         return fail(err, CLV_ERR_USAGE, "%s is %g, must be %g to %g", p->name, value, p->minimum, p->maximum);
     return CLV_OK;
 }
@@ -110,7 +110,7 @@ enum clv_status clv_tag_mean_distance(double *mean, const struct clv_tag_trainin
     return CLV_OK;
 }
 
-/* Thresholds from held-out scores go into the biases. */
+/* Tunes thresholds on held-out scores and subtracts them from the biases. */
 static enum clv_status tune(struct clv_tag_model *model, const struct clv_tag_training *training,
                             const struct tag_problem *problem, const struct tag_folds *folds, const double *parameters,
                             struct clv_error *err)
@@ -129,21 +129,21 @@ static enum clv_status tune(struct clv_tag_model *model, const struct clv_tag_tr
     return CLV_OK;
 }
 
-/* Keeps the examples of which any tag has a coefficient as the model's support vectors. */
+/* Keeps the examples with a nonzero coefficient of any tag as the model's support vectors. */
 static enum clv_status keep_vectors(struct clv_tag_model *model, const struct tag_problem *problem,
                                     struct clv_error *err)
 {
     const struct kernel_rows *rows = &problem->rows;
     size_t k = (size_t)model->n_tags, n = rows->n, kept = 0, n_values = 0;
-    OWNED_ARRAY int32_t *which = array_alloc(n, sizeof *which);
-    NEED(which);
+    OWNED_ARRAY int32_t *vectors = array_alloc(n, sizeof *vectors);
+    NEED(vectors);
     for (size_t l = 0; l < n; l++) {
         bool is_used = 0;
         for (size_t i = 0; i < k; i++)
             is_used |= model->coefficient[i * n + l] != 0;
         if (!is_used)
             continue;
-        which[kept++] = (int32_t)l;
+        vectors[kept++] = (int32_t)l;
         n_values += (size_t)(rows->row[l + 1] - rows->row[l]);
     }
     model->row = array_alloc(kept + 1, sizeof *model->row);
@@ -152,15 +152,15 @@ static enum clv_status keep_vectors(struct clv_tag_model *model, const struct ta
     NEED(model->row && model->index && model->value);
     model->row[0] = 0;
     for (size_t v = 0; v < kept; v++) {
-        int64_t from = rows->row[which[v]];
-        size_t count = (size_t)(rows->row[which[v] + 1] - from);
+        int64_t from = rows->row[vectors[v]];
+        size_t count = (size_t)(rows->row[vectors[v] + 1] - from);
         memcpy(model->index + model->row[v], rows->index + from, count * sizeof *model->index);
         memcpy(model->value + model->row[v], rows->value + from, count * sizeof *model->value);
         model->row[v + 1] = model->row[v] + (int64_t)count;
     }
     for (size_t i = 0; i < k; i++)
         for (size_t v = 0; v < kept; v++)
-            model->coefficient[i * kept + v] = model->coefficient[i * n + (size_t)which[v]];
+            model->coefficient[i * kept + v] = model->coefficient[i * n + (size_t)vectors[v]];
     model->n_vectors = kept;
     return CLV_OK;
 }
@@ -176,7 +176,7 @@ static enum clv_status copy_names(struct clv_tag_model *model, const struct clv_
     return CLV_OK;
 }
 
-/* The fit to all examples, with what comes before it (the sequence) and after it (thresholds). */
+/* Fits to all examples; before this orders the tags, and afterwards tunes thresholds, if the learner needs it. */
 static enum clv_status fit_all(struct clv_tag_model *model, struct clv_tag_training_result *result,
                                const struct clv_tag_training *training, const struct tag_problem *problem,
                                const double *parameters, struct clv_error *err)
@@ -213,7 +213,7 @@ static enum clv_status fit_all(struct clv_tag_model *model, struct clv_tag_train
     if (!training->learner->is_tuned)
         return CLV_OK;
     status = tune(model, training, problem, &folds, parameters, err);
-    if (status == CLV_ERR_INTERRUPTED) { /* the fit is there */
+    if (status == CLV_ERR_INTERRUPTED) { /* the fit is complete */
         result->interrupted = true;
         return CLV_OK;
     }

@@ -1,12 +1,12 @@
-/* The rules that hold for an annotation of any format. A reader parses; here is decided what becomes of what it found:
+/* Rules for annotations of all formats. A reader parses an annotation; this file decides what it becomes:
  *
- * - an object: a shape or box with a label. `__ignore__` and `_background_`, as labelme has them, are void and label 0;
- * - void: what cannot be used as it stands. It marks something, so its pixels are not known to be background: those of
- *   its shape, or else of its box; without any box no pixel of the image that has no object is;
- * - a crowd, objects that are not told apart: of one connected piece it is an object after all, as CVAT writes each
- *   brush mask; another is labelled by its outline, and void where only boxes count.
+ * - an object: a shape or box with a label. labelme's label `_background_` becomes "background", `__ignore__` void;
+ * - void, if it has a fault: the annotation marks something, so the pixels of its shape, or else of its box, may not be
+ *   background. Without shape and box, all pixels of the image outside objects are void (is_unsure);
+ * - a crowd, which is several objects that are not separated. One connected piece is an object, since CVAT writes each
+ *   brush mask as a crowd. Other crowds are labelled if outlines are kept, and void if not.
  *
- * Each fault is counted by its kind. Start at annotation_add. */
+ * Faults are counted by kind. Start at annotation_add. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -71,7 +71,7 @@ void annotation_extend(struct annotation *annotation, double x, double y)
     annotation->has_box = true;
 }
 
-/* The bounds of an outline in the units of its image's boxes. Runs are always in pixels. */
+/* Bounding box of an outline in the units of the image's boxes. Runs are always in pixels. */
 static enum clv_status bound_outline(struct clv_box *box, const struct clv_outline *outline,
                                      const struct clv_image_boxes *entry, struct clv_error *err)
 {
@@ -85,7 +85,7 @@ static enum clv_status bound_outline(struct clv_box *box, const struct clv_outli
     return CLV_OK;
 }
 
-/* Takes an outline that cannot be used away; its box is that of its points, unless the file has one. */
+/* Removes an unusable outline. If the file states no box, the box becomes the bounding box of the outline's points. */
 static void drop_outline(struct annotation *annotation)
 {
     struct clv_outline *outline = annotation->outline;
@@ -99,7 +99,8 @@ static void drop_outline(struct annotation *annotation)
     annotation->outline = NULL;
 }
 
-/* Whether the shape is one: runs are complete and of the image's size, polygons and boxes have an area. */
+/* Sets a fault unless the shape is valid: runs are complete and have the image's size, polygons and boxes have an
+ * area. */
 static enum clv_status check_shape(struct annotation *annotation, const struct clv_image_boxes *entry,
                                    struct clv_error *err)
 {
@@ -129,8 +130,8 @@ static enum clv_status check_shape(struct annotation *annotation, const struct c
     return CLV_OK;
 }
 
-/* Drops a shape that is none. A fault that is stated already, such as that of a label, leaves the shape exact. Where
- * only boxes count, the stated box of a damaged mask is as good as any. */
+/* Removes an invalid shape and sets its fault. A valid shape stays exact, even if the annotation has another fault,
+ * such as that of its label. If outlines are not kept, a damaged mask with a stated box is not a fault. */
 static enum clv_status settle_shape(struct annotation *annotation, const struct clv_image_boxes *entry,
                                     bool keeps_outlines, struct clv_error *err)
 {
@@ -150,7 +151,8 @@ static enum clv_status settle_shape(struct annotation *annotation, const struct 
     return CLV_OK;
 }
 
-/* Adds the marked place as void: the shape, or else the box, whose sides may be given in any order. */
+/* Adds the annotation's area as void: its shape, or else its box, whose width and height may be negative. Without
+ * either the whole image becomes unsure. */
 static enum clv_status add_void(struct boxes_builder *builder, struct annotation *annotation, struct clv_error *err)
 {
     struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
@@ -175,7 +177,7 @@ static enum clv_status add_void(struct boxes_builder *builder, struct annotation
     return boxes_store_void(builder, &box, err);
 }
 
-/* Counts the fault; if the annotation is not used, its message may be the first one that is shown. */
+/* Counts the fault. If the annotation is not used, also passes a message, of which the first is shown. */
 static enum clv_status report_fault(struct boxes_builder *builder, const struct annotation *annotation, bool is_used,
                                     struct clv_error *err)
 {
@@ -190,7 +192,7 @@ static enum clv_status report_fault(struct boxes_builder *builder, const struct 
     return boxes_store_fault(builder, annotation->fault, message, err);
 }
 
-/* A crowd of one piece becomes an object. */
+/* Makes a crowd of one piece an object; other crowds get a fault. */
 static enum clv_status settle_crowd(struct boxes_builder *builder, struct annotation *annotation, struct clv_error *err)
 {
     size_t n_pieces = 2;
@@ -205,7 +207,7 @@ static enum clv_status settle_crowd(struct boxes_builder *builder, struct annota
     return CLV_OK;
 }
 
-/* The names that labelme has for what is not a class. */
+/* Handles a missing label and labelme's two special labels. */
 static void settle_label(struct annotation *annotation)
 {
     if (!annotation->label)
@@ -216,7 +218,7 @@ static void settle_label(struct annotation *annotation)
         annotation->label = "background";
 }
 
-/* The rules, for an annotation whose outline stays its own unless it is stored. */
+/* Applies the rules. The annotation keeps its outline unless the outline is stored. */
 static enum clv_status settle(struct boxes_builder *builder, struct annotation *annotation, struct clv_error *err)
 {
     const struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];

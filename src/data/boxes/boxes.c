@@ -1,6 +1,6 @@
-/* Stores what readers find: images, their boxes and voids, labels by name, counts of faults. boxes_finish sorts the
- * images, joins what is said of one, and hands over. A file that turns out to be bad is taken back as a whole
- * (boxes_mark_return). Start at boxes_add_image. */
+/* Stores the results of readers: images, their boxes and void areas, labels by name, counts of faults. boxes_finish
+ * sorts the images and joins the entries of each. boxes_mark_return removes all entries of a bad file. Start at
+ * boxes_add_image. */
 #include "data/boxes/boxes.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ void boxes_builder_release(struct boxes_builder *builder)
     *builder = (struct boxes_builder){0};
 }
 
-/* Files from Windows. */
+/* Replaces backslashes, for files from Windows. */
 static void use_slashes(char *path)
 {
     for (; *path; path++)
@@ -99,7 +99,7 @@ enum clv_status boxes_name_image(struct boxes_builder *builder, const char *name
     return CLV_OK;
 }
 
-/* The slot that holds the label, else the free one where it belongs. */
+/* Finds the slot of the label, or the free slot for it. */
 static int32_t *find_slot(const struct boxes_builder *builder, const char *label)
 {
     size_t mask = builder->n_label_slots - 1, at = (size_t)hash_bytes(HASH_START, label, strlen(label)) & mask;
@@ -108,7 +108,7 @@ static int32_t *find_slot(const struct boxes_builder *builder, const char *label
     return &builder->label_slots[at];
 }
 
-/* Keeps at least half of the slots free, so that looks at them end soon. */
+/* Keeps at least half of the slots free, so that searches are short. */
 static enum clv_status reserve_slots(struct boxes_builder *builder, struct clv_error *err)
 {
     size_t n_labels = builder->boxes.n_labels, n = builder->n_label_slots ? 2 * builder->n_label_slots : 64;
@@ -142,7 +142,7 @@ enum clv_status boxes_label(int32_t *index, struct boxes_builder *builder, const
     return CLV_OK;
 }
 
-/* NaN fails every comparison. */
+/* Checks the range of a box. The comparison also refuses NaN. */
 static enum clv_status check_box(const struct clv_box *box, enum clv_boxes_form form, const char *source,
                                  struct clv_error *err)
 {
@@ -257,8 +257,7 @@ enum clv_status boxes_add_bad_file(struct boxes_builder *builder, const struct c
     return CLV_OK;
 }
 
-/* Orders entries by image, then by file, then by the index of the first box, which is the order in which they were
- * read. */
+/* Orders entries by image, then by file, then by the index of the first box, which is the order in the file. */
 static int compare_entries(const void *a, const void *b)
 {
     const struct clv_image_boxes *s = a, *t = b;
@@ -269,7 +268,7 @@ static int compare_entries(const void *a, const void *b)
     return order ? order : (i > j) - (i < j);
 }
 
-/* Moves boxes behind others, whose array has *capacity elements. */
+/* Appends boxes to others, whose array has *capacity elements. */
 static enum clv_status join_boxes(struct clv_box **boxes, size_t *n, size_t *capacity, struct clv_box *more,
                                   size_t *n_more, struct clv_error *err)
 {
@@ -282,7 +281,8 @@ static enum clv_status join_boxes(struct clv_box **boxes, size_t *n, size_t *cap
     return CLV_OK;
 }
 
-/* Moves what is said of an image in `more` to `entry`, whose arrays have so many elements. */
+/* Moves the boxes, void areas and counts of `more` to `entry`, whose arrays have capacity[0] and capacity[1]
+ * elements. */
 static enum clv_status join(struct clv_image_boxes *entry, size_t capacity[2], struct clv_image_boxes *more,
                             struct clv_error *err)
 {
@@ -298,10 +298,10 @@ static enum clv_status join(struct clv_image_boxes *entry, size_t capacity[2], s
     return CLV_OK;
 }
 
-/* Joins the entries of each image; sorted, they stand next to each other. */
+/* Joins the entries of each image, which are adjacent after sorting. */
 static enum clv_status join_entries(struct clv_boxes *self, struct clv_error *err)
 {
-    size_t n_kept = 0, capacity[2] = {0, 0}; /* of the entry kept last */
+    size_t n_kept = 0, capacity[2] = {0, 0}; /* of the entry that was kept last */
     for (size_t i = 0; i < self->n_images; i++) {
         struct clv_image_boxes *entry = &self->images[i], *last = n_kept ? &self->images[n_kept - 1] : NULL;
         if (last && strcmp(last->image, entry->image) == 0) {

@@ -1,11 +1,10 @@
-/* This folder reads annotations in many formats. EACH_BOXES_READER below is the table of readers; boxes_read.c finds
- * the one that fits and walks folders. A reader parses one file and hands over each annotation, as struct
- * annotation, to annotation_add (annotation.c), which has the rules that hold for all formats: what is an object,
- * what is void, what is counted. boxes_tsv.c, boxes_voc.c and boxes_cvat.c (over boxes_xml.c), boxes_coco.c,
- * boxes_labelme.c and boxes_tasks.c (JSON; brush.c has Label Studio's run lengths), boxes_geojson.c and boxes_yolo.c
- * (boxes_yaml.c) are the readers; boxes_lists.c finds names of classes, boxes_splits.c has published splits; boxes.c
- * stores; boxes_find.c finds an image's boxes and places them in its pixels. Read cleave/boxes.h first, then
- * annotation.c, then boxes_tsv.c. */
+/* This folder reads annotations in many formats. EACH_BOXES_READER below is the table of readers; boxes_read.c chooses
+ * the reader of a file and walks folders. A reader parses one file and passes each annotation to annotation_add
+ * (annotation.c), which has the rules for all formats: what is an object, what is void, which faults are counted. The
+ * readers are boxes_tsv.c, boxes_voc.c and boxes_cvat.c (XML by boxes_xml.c), boxes_coco.c, boxes_labelme.c,
+ * boxes_tasks.c (Label Studio; brush.c has its run lengths), boxes_geojson.c and boxes_yolo.c (boxes_yaml.c).
+ * boxes_lists.c finds names of classes, boxes_splits.c published splits; boxes.c stores boxes; boxes_find.c finds an
+ * image's boxes and converts them to its pixels. Read cleave/boxes.h first, then annotation.c, then boxes_tsv.c. */
 #ifndef DATA_BOXES_BOXES_H
 #define DATA_BOXES_BOXES_H
 
@@ -16,18 +15,18 @@
 #include "cleave/boxes.h"
 #include "cleave/status.h"
 
-/* Boxes as they are read: images in any order, and one image perhaps several times. */
+/* Boxes while files are read: images in any order, and an image may occur several times. */
 struct boxes_builder {
     struct clv_boxes boxes;
     size_t images_capacity, labels_capacity, boxes_capacity, voids_capacity; /* the last two: of the last image */
     int32_t *label_slots; /* [n_label_slots] open addressing: label + 1, 0: free */
     size_t n_label_slots; /* a power of 2 */
-    size_t n_classes;     /* labels that a list of classes names; 0: there is none */
-    bool has_key_points;  /* the classes' file says that lines have key points */
-    int wanted;           /* the only clv_boxes_form that is read + 1; 0: any */
+    size_t n_classes;     /* classes in the list of classes; 0: no list */
+    bool has_key_points;  /* data.yaml declares key points in YOLO's lines */
+    int wanted;           /* the only clv_boxes_form to read, plus 1; 0: any */
     bool has_form;        /* a file was read */
-    bool keeps_outlines;  /* shapes stay with their boxes */
-    const char *property; /* that labels GeoJSON's features; NULL: it is not read */
+    bool keeps_outlines;  /* boxes keep the exact outlines */
+    const char *property; /* property with the labels of GeoJSON's features; NULL: GeoJSON is not read */
     struct boxes_lists {  /* published splits, as lists of images or folders */
         struct boxes_listed {
             char *path, *split;
@@ -42,57 +41,58 @@ struct boxes_builder {
 enum clv_status boxes_add_image(struct boxes_builder *builder, const char *image, const char *source,
                                 struct clv_error *err) CLV_CHECK;
 
-/* Says that the image added last was published in a split of this name, in any of the usual spellings. */
+/* Sets the published split of the image added last, from any of the usual names. Ignores other names. */
 enum clv_status boxes_split_image(struct boxes_builder *builder, const char *split, struct clv_error *err) CLV_CHECK;
 
-/* "train", "val" or "test" for a name in use ("Validation", "valid", "dev", "train2017"); NULL: it is not a split. */
+/* Returns "train", "val" or "test" for the usual names of splits ("Validation", "valid", "dev", "train2017" and so on);
+ * NULL: not a split. */
 const char *boxes_split_of(const char *name, size_t length);
 
-/* The split that the folders of a path name, the innermost one; NULL: none. */
+/* The split of the innermost folder in a path that is named like a split; NULL: none. */
 const char *boxes_split_of_path(const char *path);
 
-/* One annotation as a reader hands it over. */
+/* One annotation, which a reader fills in and passes to annotation_add. */
 struct annotation {
     size_t index;                /* in its file, from 1: clv_box.index */
-    size_t line;                 /* of the file, for messages that say the line instead; 0: they say the index */
-    const char *label;           /* its name, "" where none is needed; NULL: it has none that can be used */
+    size_t line;                 /* its line in the file, for messages; 0: messages give the index */
+    const char *label;           /* name of its label; "": no label, which is allowed; NULL: no usable label, a fault */
     const char *mask;            /* clv_box.mask, or NULL */
-    struct clv_outline *outline; /* its exact shape, which annotation_add takes; NULL: it is a box, or has a fault */
+    struct clv_outline *outline; /* its exact shape, owned; NULL: it is a box, or has a fault */
     struct clv_box box;          /* x, y, width, height, if has_box */
     bool has_box, is_crowd;
-    enum clv_fault_of_annotation fault; /* CLV_ANNOTATION_GOOD, or why it cannot be used .. */
-    char why[160];                      /* .. in words */
+    enum clv_fault_of_annotation fault; /* CLV_ANNOTATION_GOOD, or the kind of its fault */
+    char why[160];                      /* the fault in words */
 };
 
-/* States a fault, unless there is one already; `format` says what it is: "a polygon of 2 points". */
+/* Sets the fault, unless the annotation has one already. `format` describes it: "a polygon of 2 points". */
 void annotation_blame(struct annotation *annotation, enum clv_fault_of_annotation fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Its box as the file has it. */
+/* Sets the box that the file states: x, y, width, height. */
 void annotation_state_box(struct annotation *annotation, const double sides[4]);
 
-/* Makes its box include a point. */
+/* Extends its box to include a point. */
 void annotation_extend(struct annotation *annotation, double x, double y);
 
-/* Adds the annotation to the image added last. Takes the outline, whatever the status. CLV_ERR_DATA: a coordinate out
- * of range. */
+/* Adds the annotation to the image added last. Takes ownership of the outline, also on failure. CLV_ERR_DATA: a
+ * coordinate is out of range. */
 enum clv_status annotation_add(struct boxes_builder *builder, struct annotation *annotation,
                                struct clv_error *err) CLV_CHECK;
 
-/* Counts a fault of no image. */
+/* Counts a fault that belongs to no image. */
 enum clv_status boxes_count_stray(struct boxes_builder *builder, enum clv_fault_of_annotation fault,
                                   struct clv_error *err, const char *format, ...) CLV_CHECK
     __attribute__((format(printf, 4, 5)));
 
-/* Counts an image that is not labelled yet: nothing is known of it. */
+/* Counts an image that is not labelled yet. */
 enum clv_status boxes_count_unlabelled(struct boxes_builder *builder, struct clv_error *err) CLV_CHECK;
 
 /* A number of faults, in words: "1 run length of another size", "2 lines". */
 struct counted annotation_faults(enum clv_fault_of_annotation fault, size_t n);
 
-/* Stores what annotation.c has made: a box of the image added last, whose outline (or NULL) is taken and whose label
- * and mask are copied; a void, whose outline is taken; the count of a fault, with the message of the first one, or NULL
- * for none. */
+/* Store results of annotation.c: boxes_store a box of the image added last, boxes_store_void a void area. Both take
+ * ownership of the outline (or NULL), also on failure; label and mask are copied. boxes_store_fault counts a fault; the
+ * first message that is not NULL is kept, and each counts as a skipped annotation. */
 enum clv_status boxes_store(struct boxes_builder *builder, const struct clv_box *box, const char *label,
                             const char *mask, struct clv_error *err) CLV_CHECK;
 enum clv_status boxes_store_void(struct boxes_builder *builder, const struct clv_box *box,
@@ -100,7 +100,7 @@ enum clv_status boxes_store_void(struct boxes_builder *builder, const struct clv
 enum clv_status boxes_store_fault(struct boxes_builder *builder, enum clv_fault_of_annotation fault,
                                   const char *message, struct clv_error *err) CLV_CHECK;
 
-/* How much there is, and back to it after a file that turned out to be bad. */
+/* The sizes of a builder. boxes_mark_return restores them after a file that turned out to be bad. */
 struct boxes_mark {
     size_t n_images, n_labels, n_skipped, n_faults[CLV_ANNOTATION_FAULTS], n_crowd_objects;
     enum clv_boxes_form form;
@@ -108,68 +108,68 @@ struct boxes_mark {
 void boxes_mark_take(struct boxes_mark *mark, const struct boxes_builder *builder);
 void boxes_mark_return(struct boxes_builder *builder, const struct boxes_mark *mark);
 
-/* Remembers what is wrong with a file that is skipped; takes nothing. */
+/* Keeps a copy of the error of a file that is skipped. */
 enum clv_status boxes_add_bad_file(struct boxes_builder *builder, const struct clv_error *why,
                                    struct clv_error *err) CLV_CHECK;
 
-/* clv_boxes_read with the objects' outlines: polygons, ellipses and runs. `wanted` is the only form that is read, or
- * BOXES_ANY_FORM. With a `property`, whose value is the label, of GeoJSON alone (.geojson, in folders without any
- * .json); boxes and outlines are in its coordinates. */
+/* clv_boxes_read that keeps the objects' outlines: polygons, ellipses and runs. `wanted` is the only form to read, or
+ * BOXES_ANY_FORM. With a `property`, whose value is the label, only GeoJSON is read (.geojson files; in folders without
+ * these, .json); boxes and outlines are in the file's coordinates. */
 enum clv_status boxes_read_outlines(struct clv_boxes *boxes, const char *path, int wanted, const char *property,
                                     struct clv_error *err) CLV_CHECK;
 
-/* Labels of boxes in masks: values[boxes->n_labels]. "background" is 0, others, and "object" for boxes without a label,
- * count from 1 in the order met. labels->names and default colours; `path` is what was read, for messages.
- * CLV_ERR_DATA: too many labels, or a name that labels.tsv cannot hold. */
+/* Assigns mask values to the labels of boxes: values[boxes->n_labels]. "background" is 0; the others, with "object" for
+ * boxes without a label, are 1, 2 and so on in the order of boxes->labels. Sets labels->names and the default colours.
+ * `path` names the boxes in messages. CLV_ERR_DATA: too many labels, or a name that labels.tsv cannot hold. */
 enum clv_status boxes_label_values(uint8_t *values, struct clv_labels *labels, const struct clv_boxes *boxes,
                                    const char *path, struct clv_error *err) CLV_CHECK;
 
-/* Finds the values in a given list of labels; false: a label of the boxes is not in it. */
+/* Looks up the values in existing labels. Returns false if they lack a label of the boxes. */
 bool boxes_values_in(uint8_t *values, const struct clv_labels *labels, const struct clv_boxes *boxes);
 
-/* The index of a label, which is added if it is new. O(length of the label). */
+/* Finds the index of a label, and adds the label if it is new. Expected O(length of the label). */
 enum clv_status boxes_label(int32_t *index, struct boxes_builder *builder, const char *label,
                             struct clv_error *err) CLV_CHECK;
 
-/* Sorts, joins what is said of one image, and hands over; the builder is empty afterwards, whatever the outcome.
- * `path` is what was read. */
+/* Sorts the images, joins the entries of each image, and moves all to *boxes. The builder is empty afterwards, also on
+ * failure. `path` names the boxes in messages. */
 enum clv_status boxes_finish(struct clv_boxes *boxes, struct boxes_builder *builder, const char *path,
                              struct clv_error *err) CLV_CHECK;
 
 void boxes_builder_release(struct boxes_builder *builder);
 
-/* Names the image added last as its file does, unless that says nothing: a bare file name is where the annotation
- * is, absolute paths count by their file name alone, and "../" at the beginning falls away. */
+/* Names the image added last by the name in its file; an empty name changes nothing. A bare file name is relative to
+ * the folder of the annotation, of an absolute path only the file name is used, and leading "../" are dropped. */
 enum clv_status boxes_name_image(struct boxes_builder *builder, const char *name, struct clv_error *err) CLV_CHECK;
 
-/* Finding an image's boxes, and saying where one stands in its file. */
+/* Functions to find an image's boxes, and to name the position of a box in its file. */
 
-/* Fills by_stem. O(n log n). */
+/* Fills by_stem, the images sorted by their stems. O(n log n). */
 enum clv_status boxes_index(struct clv_boxes *boxes, struct clv_error *err) CLV_CHECK;
 
-/* "line", "object" ..: what clv_box.index counts. */
+/* Returns the unit that clv_box.index counts in this form: "line", "object" and so on. */
 const char *boxes_index_unit(enum clv_boxes_form form);
 
 /* Decodes "%20" and the like, in place. */
 void path_decode(char *name);
 
-/* Bytes of the "1a2b3c4d-" that Label Studio puts before the names of files; 0: there is none. */
+/* Length of the prefix "1a2b3c4d-" that Label Studio adds to file names; 0: none. */
 size_t boxes_upload_prefix(const char *name);
 
-/* Where a table of boxes has what, by the names that are in use; -1: nowhere. CLV_ERR_DATA: neither x, y, w, h nor
- * corners, or no image. */
+/* The columns of a table of boxes, found by their usual names; -1: absent. CLV_ERR_DATA: no column of images, or
+ * neither x, y, w, h nor corners. */
 struct tsv;
 struct boxes_columns {
-    int image, label, mask, sides[4]; /* the last: x, y, w, h or the corners */
-    bool are_corners, are_shares;     /* of the image's sides */
+    int image, label, mask, sides[4]; /* sides: x, y, w, h, or xmin, ymin, xmax, ymax */
+    bool are_corners, are_shares;     /* are_shares: sides are fractions of the image's sides */
 };
 enum clv_status boxes_find_columns(struct boxes_columns *columns, const struct tsv *table,
                                    struct clv_error *err) CLV_CHECK;
 
-/* The readers, each in a file of its own: boxes_is_coco, which recognises a file, and boxes_parse_coco. In order: the
- * first that recognises a file parses it. Form, reader; what `cleave import' and messages call it; what clv_box.index
- * counts; how its files end in a folder; what the help of import says of it. GeoJSON is read where it is asked for, and
- * tables are not annotations of other programs. */
+/* The readers. Each has two functions in its own file, such as boxes_is_coco, which recognises a file, and
+ * boxes_parse_coco. The first reader that recognises a file parses it. Columns: form, reader, its name in `cleave
+ * import`, its name in messages, the unit of clv_box.index, the ending of its files in folders, its help text in
+ * import. GeoJSON is read only on request; tables are not annotations of other programs. */
 #define EACH_BOXES_FORMAT(ROW)                                                                                         \
     ROW(COCO, coco, "coco", "COCO", "annotation", ".json", "JSON")                                                     \
     ROW(LABELME, labelme, "labelme", "labelme", "shape", ".json", "a folder of JSON")                                  \
@@ -183,7 +183,7 @@ enum clv_status boxes_find_columns(struct boxes_columns *columns, const struct t
         "polygons on GeoTIFFs: a layer, or a folder of a file an image")
 #define EACH_BOXES_READER(ROW) EACH_IMPORT_FORMAT(ROW) ROW(TSV, tsv, "tsv", "tables", "line", NULL, "")
 
-/* For help, and messages about files of another format. */
+/* Text for help and for messages about files of other formats. */
 #define BOXES_TITLE(form, reader, name, title, unit, ending, help) title ", "
 
 #define BOXES_FORMATS "boxes are read as " EACH_BOXES_FORMAT(BOXES_TITLE) "or tables separated by tabs"
@@ -191,11 +191,10 @@ enum clv_status boxes_find_columns(struct boxes_columns *columns, const struct t
 /* A file that a reader parses. */
 struct boxes_file {
     const char *source; /* its path, for messages */
-    const char *image;  /* the path without extension of an annotation of one image, which is the image's name if the
-                           file has no other */
-    char *bytes;        /* [size], and a writable zero behind; a byte order mark is not part of it */
+    const char *image;  /* the file's path without extension: name of the image if the file states none */
+    char *bytes;        /* [size] and a writable zero, without the byte order mark */
     size_t size;
-    const struct json_value *root; /* of JSON; else NULL */
+    const struct json_value *root; /* the parsed JSON, or NULL */
 };
 typedef enum clv_status boxes_parse_file(struct boxes_builder *builder, const struct boxes_file *file,
                                          struct clv_error *err);
@@ -206,46 +205,46 @@ typedef enum clv_status boxes_parse_file(struct boxes_builder *builder, const st
 EACH_BOXES_READER(DECLARE)
 #undef DECLARE
 
-/* Whether it looks like XML. */
+/* Whether the file looks like XML. */
 bool boxes_is_xml(const struct boxes_file *file);
 
-/* Reads a file of UTF-8 text without zero bytes: *bytes, array_free it. */
+/* Reads a file of UTF-8 text without zero bytes. Free *bytes with array_free. */
 enum clv_status boxes_read_text(char **bytes, size_t *size, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* Without the byte order mark in front; *size is that of what is left. */
+/* Returns the text after a leading byte order mark, and reduces *size accordingly. */
 char *text_skip_mark(char *bytes, size_t *size);
 
-/* Adds the names of classes, a line each (classes.txt, obj.names), as labels 0, 1 ..; the same name twice is an error.
- */
+/* Adds the names of classes, one per line (classes.txt, obj.names), as labels 0, 1 and so on. CLV_ERR_DATA: a name
+ * occurs twice, or too many. */
 enum clv_status boxes_read_classes(struct boxes_builder *builder, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* Adds the entry `names` of a data.yaml likewise, and its entries `train`, `val` and `test` as lists of splits; without
- * any, nothing. */
+/* Adds the classes in the entry `names` of a data.yaml, unless a list of classes was read before, and its entries
+ * `train`, `val` and `test` as lists of splits. */
 enum clv_status boxes_read_yaml(struct boxes_builder *builder, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* Reads names of classes and lists of splits that stand next to YOLO's files in `folder` or above it. */
+/* Reads names of classes and lists of splits of YOLO's files, in `folder` or up to two folders above it. */
 enum clv_status boxes_read_lists(struct boxes_builder *builder, const char *folder, struct clv_error *err) CLV_CHECK;
 
-/* Adds a folder of images, or a list of them, of a split. */
+/* boxes_add_listed adds an image or a folder of images to a split, boxes_read_list adds every line of a file. */
 enum clv_status boxes_add_listed(struct boxes_builder *builder, const char *path, const char *split,
                                  struct clv_error *err) CLV_CHECK;
 enum clv_status boxes_read_list(struct boxes_builder *builder, const char *path, const char *split,
                                 struct clv_error *err) CLV_CHECK;
 
-/* Whether a .txt file has such a list, or is a note to readers, and no annotation. */
+/* Whether a .txt file is a list of classes or images, or a readme, and not an annotation. */
 bool boxes_is_list(const char *name);
 
-/* The split of the image added last by the lists. */
+/* Sets the split of the image added last by the lists. */
 enum clv_status boxes_split_by_lists(struct boxes_builder *builder, struct clv_error *err) CLV_CHECK;
 
-/* The reader that fits: by content, then by the name of `source`. Sets the form; one file of another form than those
- * before, or than the wanted one, is an error, after which the builder is as it was. Takes bytes (array_alloc'd);
+/* Parses a file by the first reader that recognises it, and sets the form. CLV_ERR_DATA: the file has another form than
+ * the files before or than `wanted`. On failure the builder is unchanged. Takes ownership of bytes, from array_alloc;
  * bytes[size] is a writable zero. `image`: see struct boxes_file. */
 enum clv_status boxes_parse(struct boxes_builder *builder, const char *source, const char *image, char *bytes,
                             size_t size, struct clv_error *err) CLV_CHECK;
 
-/* Label Studio's brush: what of pixels[height][width] is inside, from bytes[n]; the format is described in brush.c.
- * CLV_ERR_DATA: damaged, or of another number of pixels. */
+/* Decodes Label Studio's brush, bytes[n], to inside[height][width]. brush.c describes the format. CLV_ERR_DATA:
+ * damaged, or a wrong number of pixels. */
 enum clv_status brush_decode(uint8_t *inside, int32_t width, int32_t height, const uint8_t *bytes, size_t n,
                              struct clv_error *err) CLV_CHECK;
 
@@ -268,18 +267,18 @@ enum clv_status json_take_side(int32_t *side, const struct json_value *object, c
 /* Reads an array of two numbers; false if the value is anything else. */
 bool json_get_point(double point[2], const struct json_value *value);
 
-/* Reading XML element by element, safely: a document type is refused, and with it entities: nothing of another file is
- * ever read, nothing grows; depth, names and text are bounded. */
+/* Reads XML element by element. Document types are refused, and so are entities: no other file is read, and no text
+ * expands. Depth, names and text have limits. */
 
-/* Where the parser stands. */
+/* The parser's position. */
 struct xml_location {
     const char *source; /* the file, for messages */
     const char *path;   /* of the open elements: "/annotation/object/name" */
     unsigned long line;
 };
 
-/* Called where an element begins (attributes: name, value, .. NULL) and before it ends, with the text before its end
- * tag, white space around it cut off. A failure ends the parsing. */
+/* Callbacks: `begin` at the start of an element, with attributes {name, value, name, value, .., NULL}; `end` at its
+ * end, with the text before its end tag, without surrounding white space. A failure ends the parsing. */
 struct xml_handler {
     enum clv_status (*begin)(void *context, const struct xml_location *location, const char *const *attributes,
                              struct clv_error *err);
@@ -292,22 +291,24 @@ enum clv_status xml_parse(const struct xml_handler *handler, void *context, cons
 /* The attribute's value, or NULL. */
 const char *xml_attribute(const char *const *attributes, const char *name);
 
-/* entries[n] = those of all images of a set at once: an entry whose path is one image's is not another's by its name,
- * and one whose file name is some images' is not another's by its stem. */
+/* Finds entries[n] for all images of a dataset together; NULL: none. Exact matches come first: an entry that matches
+ * one image by its path is not given to another by its file name, and one that matches by file name is not given to
+ * another by its stem. CLV_ERR_DATA: two entries match an image equally. */
 enum clv_status boxes_find_all(const struct clv_image_boxes **entries, const struct clv_boxes *boxes,
                                const char *const *images, size_t n, struct clv_error *err) CLV_CHECK;
 
-/* The same, but an ambiguous image has no entry: *n_ambiguous counts them, and *first, array_free it, says which
- * entries the first one could mean. */
+/* The same, but an ambiguous image gets no entry and is counted in *n_ambiguous. *first is the message about the first
+ * one, or NULL; free it with array_free. */
 enum clv_status boxes_find_clear(const struct clv_image_boxes **entries, size_t *n_ambiguous, char **first,
                                  const struct clv_boxes *boxes, const char *const *images, size_t n,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Computes a void's box in pixels of its image, which has this size; false if it is outside of the image. */
+/* Converts the box of a void area to pixels of its image, which has this size; false: it is outside the image. */
 bool boxes_place_void(struct clv_pixel_box *pixels, const struct clv_box *box, const struct clv_image_boxes *entry,
                       int32_t width, int32_t height);
 
-/* The first image of a file that none of entries[n] is, and how many there are; NULL: none, or out of memory. */
+/* Returns the first image of the boxes that is not in entries[n], and counts such images; NULL: none, or out of
+ * memory. */
 const char *boxes_first_unused(size_t *n_unused, const struct clv_boxes *boxes,
                                const struct clv_image_boxes *const *entries, size_t n);
 

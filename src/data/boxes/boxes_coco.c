@@ -1,5 +1,5 @@
-/* COCO's JSON, one file for a set: images, categories, and annotations with bbox and segmentation, which is polygons
- * or run lengths. Start at boxes_parse_coco. */
+/* Reads COCO's JSON, one file per dataset: images, categories, and annotations with a bbox and a segmentation of
+ * polygons or run lengths. Start at boxes_parse_coco. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ static enum clv_status take_id(int64_t *id, const struct json_value *object, con
     return CLV_OK;
 }
 
-/* The elements of root[key] by their ids. */
+/* Sorts the elements of root[key] by their ids. */
 static enum clv_status index_table(struct coco_table *table, const struct json_value *root, const char *key,
                                    const char *what, const char *source, struct clv_error *err)
 {
@@ -59,7 +59,7 @@ static enum clv_status index_table(struct coco_table *table, const struct json_v
     return CLV_OK;
 }
 
-/* Four numbers x, y, width, height. */
+/* Reads four numbers x, y, width, height. */
 static bool get_bbox(struct clv_box *box, const struct json_value *value)
 {
     size_t n;
@@ -72,7 +72,8 @@ static bool get_bbox(struct clv_box *box, const struct json_value *value)
     return true;
 }
 
-/* An array of polygons, each x, y, x, y ..; *is_good false: it is none, and the outline has the points before. */
+/* Reads an array of polygons, each an array x, y, x, y and so on. *is_good is false if it is malformed; the outline
+ * then has the points before the error. */
 static enum clv_status read_polygons(struct clv_outline *outline, bool *is_good, const struct json_value *polygons,
                                      size_t n, struct clv_error *err)
 {
@@ -94,7 +95,7 @@ static enum clv_status read_polygons(struct clv_outline *outline, bool *is_good,
     return CLV_OK;
 }
 
-/* {"size": [height, width], "counts": "compressed" or [..]}; *is_good as above. */
+/* Reads {"size": [height, width], "counts": "compressed" or [..]}. *is_good is false if it is malformed. */
 static enum clv_status read_runs(struct clv_outline *outline, bool *is_good, const struct json_value *segmentation,
                                  struct clv_error *err)
 {
@@ -125,7 +126,7 @@ static enum clv_status read_runs(struct clv_outline *outline, bool *is_good, con
     return CLV_OK;
 }
 
-/* The box of the numbers of a segmentation that is none: they come in pairs, x and y, however they are nested. */
+/* Extends the annotation's box by all pairs x, y of a malformed segmentation, whose arrays may be nested. */
 static void bound_numbers(struct annotation *annotation, const struct json_value *array, int depth)
 {
     size_t n = 0;
@@ -141,7 +142,7 @@ static void bound_numbers(struct annotation *annotation, const struct json_value
     }
 }
 
-/* The annotation's outline, or why it has none that can be used. */
+/* Reads the annotation's outline, or sets the fault of a malformed one. */
 static enum clv_status read_segmentation(struct annotation *annotation, const struct json_value *segmentation,
                                          struct clv_error *err)
 {
@@ -189,7 +190,7 @@ struct coco_file {
     struct coco_table images, categories;
 };
 
-/* Whether a member says yes: 1 or true. */
+/* Whether a member is a number other than 0, or true. */
 static bool is_set(const struct json_value *object, const char *key)
 {
     int64_t number = 0;

@@ -1,7 +1,7 @@
-/* CVAT's own XML ("CVAT for images 1.1"): annotations / image with attributes name, width, height and subset, and in it
- * box (xtl, ytl, xbr, ybr), polygon (points "x,y;x,y"), ellipse (cx, cy, rx, ry), mask (rle, left, top, width, height),
- * each with a label; boxes and ellipses may be turned by rotation, around their centre. Points, polylines, cuboids and
- * skeletons mark what is void. Tracks of videos are refused. Start at boxes_parse_cvat. */
+/* Reads CVAT's XML ("CVAT for images 1.1"): annotations / image with attributes name, width, height and subset, and
+ * inside it box (xtl, ytl, xbr, ybr), polygon (points "x,y;x,y"), ellipse (cx, cy, rx, ry) and mask (rle, left, top,
+ * width, height), each with a label. `rotation` turns boxes and ellipses around their centre. Points, polylines,
+ * cuboids and skeletons become void. Tracks of videos are refused. Start at boxes_parse_cvat. */
 #include <string.h>
 
 #include "base/base.h"
@@ -13,13 +13,14 @@
 
 struct cvat {
     struct boxes_builder *builder;
-    size_t n_shapes;            /* of the file */
-    struct annotation skeleton; /* in work, bounded by its points */
+    size_t n_shapes;            /* number of shapes in the file so far */
+    struct annotation skeleton; /* the current skeleton, with the bounding box of its points */
 };
 
 static const double pixels[2] = {1, 1};
 
-/* In the export of a project images are in a folder for each subset; names may be the same in two of them. */
+/* Adds an image. The export of a project has a folder per subset, in which names may be equal, so the subset precedes
+ * the name. */
 static enum clv_status begin_image(struct cvat *cvat, const struct xml_location *location,
                                    const char *const *attributes, struct clv_error *err)
 {
@@ -52,7 +53,8 @@ static bool get_numbers(double *values, const char *const *names, size_t n, cons
     return true;
 }
 
-/* Reads points "x,y;x,y": their box and, for polygons, their outline. *is_good is false if the text is not points. */
+/* Reads points "x,y;x,y" into the annotation's box and, if not NULL, the outline. *n counts them. Malformed text sets a
+ * fault. */
 static enum clv_status read_points(struct annotation *annotation, struct clv_outline *outline, size_t *n,
                                    const char *points, struct clv_error *err)
 {
@@ -92,7 +94,7 @@ static enum clv_status read_polygon(struct annotation *annotation, const char *c
     if (annotation->fault)
         return CLV_OK;
     MUST(outline_end_polygon(outline, err));
-    annotation->has_box = false; /* its own bounds are exact */
+    annotation->has_box = false; /* annotation_add computes it from the outline */
     annotation->outline = TAKE(outline);
     return CLV_OK;
 }
@@ -186,7 +188,7 @@ static enum clv_status read_dots(struct annotation *annotation, const char *cons
     return CLV_OK;
 }
 
-/* Corners of two faces: xtl1, ytl1 .. xbr2, ybr2. */
+/* Reads the corners of two faces, xtl1, ytl1 to xbr2, ybr2, as a box. */
 static enum clv_status read_cuboid(struct annotation *annotation, const char *const *attributes, struct clv_error *err)
 {
     static const char *const corners[][2] = {{"xtl1", "ytl1"}, {"xbl1", "ybl1"}, {"xtr1", "ytr1"}, {"xbr1", "ybr1"},
@@ -200,7 +202,7 @@ static enum clv_status read_cuboid(struct annotation *annotation, const char *co
     return CLV_OK;
 }
 
-/* The points of a skeleton follow as elements below it. */
+/* Begins a skeleton; its points follow as elements inside it. */
 static enum clv_status begin_skeleton(struct annotation *annotation, const char *const *attributes,
                                       struct clv_error *err)
 {
@@ -261,7 +263,7 @@ static enum clv_status end(void *context, const struct xml_location *location, c
     return strcmp(location->path, SKELETON_PATH) == 0 ? annotation_add(cvat->builder, &cvat->skeleton, err) : CLV_OK;
 }
 
-/* CVAT's document is <annotations>, VOC's <annotation>. */
+/* CVAT's root element is <annotations>, that of VOC <annotation>. */
 bool boxes_is_cvat(const struct boxes_file *file)
 {
     static const char name[] = "<annotation";

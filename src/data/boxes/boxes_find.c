@@ -1,5 +1,5 @@
-/* Finds the boxes of an image by its path, stem or link, first exactly and then more loosely, and turns boxes into
- * pixels. Start at clv_boxes_find. */
+/* Finds the boxes of an image, first by its path, then by its file name, its stem and its name in links, and converts
+ * boxes to pixels. Start at clv_boxes_find. */
 #include "data/boxes/boxes.h"
 
 #include <ctype.h>
@@ -23,7 +23,7 @@ static int compare_to_entry(const void *image, const void *entry)
     return strcmp(image, ((const struct clv_image_boxes *)entry)->image);
 }
 
-/* A path's last part, whichever way its separators lean. */
+/* The last part of a path with slashes or backslashes. */
 static const char *last_part(const char *path)
 {
     const char *name = path_name(path), *backslash = strrchr(name, '\\');
@@ -44,7 +44,7 @@ static int compare_stems(const char *a, const char *b)
     return order ? order : (m > n) - (m < n);
 }
 
-/* An index with the file name it is sorted by. */
+/* The index of an image and its file name, for sorting. */
 struct named {
     const char *name;
     size_t index;
@@ -72,7 +72,7 @@ enum clv_status boxes_index(struct clv_boxes *boxes, struct clv_error *err)
     return names && boxes->by_stem ? CLV_OK : fail_memory(err);
 }
 
-/* The first index in by_stem whose stem is not below that of `name`. */
+/* The first index in by_stem whose stem is not less than that of `name`. */
 static size_t first_of_stem(const struct clv_boxes *boxes, const char *name)
 {
     size_t low = 0, high = boxes->n_images;
@@ -86,7 +86,7 @@ static size_t first_of_stem(const struct clv_boxes *boxes, const char *name)
     return low;
 }
 
-/* Whether the shorter path ends the longer one at a folder's border, extensions aside if `by_stem`. */
+/* Whether the longer path ends with the shorter one, whole folders compared; without extensions if `by_stem`. */
 static bool is_tail(const char *a, const char *b, bool by_stem)
 {
     size_t m = strlen(a), n = strlen(b);
@@ -102,11 +102,12 @@ static bool is_tail(const char *a, const char *b, bool by_stem)
 
 struct search {
     const struct clv_boxes *boxes;
-    const bool *taken; /* [entries] that do not count; or NULL */
+    const bool *taken; /* [boxes->n_images] entries that are skipped, or NULL */
     const char *image;
 };
 
-/* The one entry whose file name (or stem) is `wanted`; of several, the one whose folders agree with the image's too. */
+/* Finds the only entry whose file name (or stem) is `wanted`; of several, the only one whose folders match the image's.
+ * *found is NULL if there is none. CLV_ERR_DATA: several match equally. */
 static enum clv_status find_by_name(const struct clv_image_boxes **found, const struct search *search,
                                     const char *wanted, bool by_stem, struct clv_error *err)
 {
@@ -135,7 +136,7 @@ static const struct clv_image_boxes *find_path(const struct clv_boxes *boxes, co
                            : NULL;
 }
 
-/* A name as links have it: what is not a letter, a digit or one of `kept` is %XX. NULL: out of memory. */
+/* Encodes a name as in links: letters, digits and characters of `kept` stay, others become %XX. NULL: out of memory. */
 static char *encode_name(const char *name, const char *kept)
 {
     struct text text;
@@ -147,8 +148,8 @@ static char *encode_name(const char *name, const char *kept)
     return text.bytes;
 }
 
-/* Finds by the name as it is encoded in links, or decoded from one. Python's quote, JavaScript's encodeURI and
- * encodeURIComponent keep different characters. */
+/* Finds an entry by the name encoded as in links, or decoded from a link. Python's quote and JavaScript's
+ * encodeURIComponent and encodeURI keep different characters. */
 static enum clv_status find_by_link(const struct clv_image_boxes **found, const struct search *search, const char *name,
                                     struct clv_error *err)
 {
@@ -167,8 +168,8 @@ static enum clv_status find_by_link(const struct clv_image_boxes **found, const 
     return CLV_OK;
 }
 
-/* Finds by the file name, by its stem, by the name without the prefix of Label Studio ("1a2b3c4d-"), and by the name in
- * a link. */
+/* Finds an entry by the file name, by its stem, by the name without Label Studio's prefix ("1a2b3c4d-"), and by the
+ * name in a link, in this order. */
 static enum clv_status find_loosely(const struct clv_image_boxes **found, const struct search *search,
                                     struct clv_error *err)
 {
@@ -212,7 +213,7 @@ enum clv_status clv_boxes_find(const struct clv_image_boxes **entry, const struc
     return CLV_OK;
 }
 
-/* Images that were looked for, and which entries they have taken. */
+/* The images of a search, the entries found, and the entries that are already taken. */
 struct match_state {
     const struct clv_boxes *boxes;
     const struct clv_image_boxes **found; /* [n] */
@@ -230,8 +231,8 @@ static void matching_release(struct match_state *self)
     arrays_free(self->found, self->taken, self->is_ambiguous, self->first);
 }
 
-/* An entry with folders is that of the image whose path ends with it, or whose path it ends with, if there is one such
- * entry and one such image. */
+/* Finds the only entry with folders that ends with the image's path, or with which the image's path ends; several such
+ * entries count as none. */
 static enum clv_status find_by_folders(const struct clv_image_boxes **found, const struct search *search,
                                        struct clv_error *err)
 {
@@ -257,8 +258,8 @@ static enum clv_status find_by_file(const struct clv_image_boxes **found, const 
     return find_by_name(found, search, last_part(search->image), false, err);
 }
 
-/* One way of finding, for all images that have no entry yet. What it finds is taken afterwards, so that several images
- * may find one entry: callers report that. */
+/* Applies one way of finding to all images without an entry. Entries are marked as taken afterwards, so several images
+ * may find one entry; callers report that. */
 static enum clv_status match(struct match_state *self,
                              enum clv_status (*find)(const struct clv_image_boxes **found, const struct search *search,
                                                      struct clv_error *err),
@@ -338,7 +339,8 @@ const char *boxes_first_unused(size_t *n_unused, const struct clv_boxes *boxes,
     return image;
 }
 
-/* Cuts [*start, *start + *size) to [0, limit]; false if nothing is left of it. */
+/* Clips [*start, *start + *size) to [0, limit]; false: nothing remains. *was_cut is set if more than half a pixel was
+ * cut off. */
 static bool cut(double *start, double *size, double limit, bool *was_cut)
 {
     double first = fmax(*start, 0), end = fmin(*start + *size, limit);
@@ -359,7 +361,7 @@ enum clv_status clv_boxes_place(struct clv_box *placed, size_t *n_cut, const str
     for (size_t i = 0; i < entry->n_boxes; i++) {
         struct clv_box box = entry->boxes[i];
         bool was_cut = false;
-        if (box.outline && !outline_suits(box.outline, width, height)) { /* void where it says it is, or everywhere */
+        if (box.outline && !outline_suits(box.outline, width, height)) { /* void in its stated box */
             const struct clv_box *stated = &box.outline->stated;
             bool is_stated = stated->width > 0 && stated->height > 0;
             box.x = is_stated ? stated->x : 0;
@@ -374,7 +376,7 @@ enum clv_status clv_boxes_place(struct clv_box *placed, size_t *n_cut, const str
         }
         struct clv_box whole = box;
         bool is_inside = cut(&box.x, &box.width, width, &was_cut) && cut(&box.y, &box.height, height, &was_cut);
-        if (!is_inside && !box.index) /* typed, not read */
+        if (!is_inside && !box.index) /* given as an option, not read from a file */
             return fail(err, CLV_ERR_DATA, "%s: box %gx%g at %g,%g is outside the image, which is %dx%d", entry->source,
                         whole.width, whole.height, whole.x, whole.y, width, height);
         if (!is_inside)
@@ -396,7 +398,7 @@ bool clv_boxes_are_known(const struct clv_image_boxes *entry)
     return entry->n_boxes || entry->n_voids > entry->n_marks || (!entry->n_voids && !entry->n_skipped);
 }
 
-/* Pixels whose centres are in [start, start + size), else the one in its middle. */
+/* Finds the pixels whose centres are in [start, start + size); if there are none, the pixel in the middle. */
 static void cover(int32_t *first, int32_t *end, double start, double size, int32_t limit)
 {
     double from = fmin(fmax(ceil(start - 0.5), 0), limit), to = fmin(fmax(ceil(start + size - 0.5), 0), limit);

@@ -1,6 +1,6 @@
-/* Polygons of GeoJSON (RFC 7946; "crs" as in the format of 2008, which GDAL and QGIS write): one file is a layer, a
- * collection of features, or an array of them or a single one, as QuPath writes. What is not a polygon is void in its
- * bounds. Start at boxes_parse_geojson. */
+/* Reads polygons of GeoJSON (RFC 7946, and "crs" as in the format of 2008, which GDAL and QGIS write). A file is a
+ * collection of features, or as QuPath writes an array of features or a single one. Other geometries become void in
+ * their bounding boxes. Start at boxes_parse_geojson. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define WGS84 4326
 
-/* *epsg is 0 where "crs" is there but null: not known. */
+/* Finds the EPSG code of the coordinates: WGS 84 without "crs"; 0 (unknown) if "crs" has no name. */
 static enum clv_status find_epsg(int32_t *epsg, const struct json_value *root, const char *source,
                                  struct clv_error *err)
 {
@@ -33,7 +33,7 @@ static enum clv_status find_epsg(int32_t *epsg, const struct json_value *root, c
     return CLV_OK;
 }
 
-/* Rings of what is `depth` arrays deep; *is_good false: it is not that. */
+/* Adds the rings in `depth` levels of arrays. *is_good is false if the value is malformed. */
 static enum clv_status add_rings(struct clv_outline *outline, bool *is_good, const struct json_value *value, int depth,
                                  struct clv_error *err)
 {
@@ -54,7 +54,7 @@ static enum clv_status add_rings(struct clv_outline *outline, bool *is_good, con
     return !depth && *is_good ? outline_end_polygon(outline, err) : CLV_OK;
 }
 
-/* The value of a property: a member of that name or, part by part between dots, a member of a member. */
+/* Finds a property: the member of that name, or a member of a member, by the parts of the name between dots. */
 static const struct json_value *find_property(const struct json_value *properties, const char *name)
 {
     const struct json_value *value = json_member(properties, name);
@@ -71,8 +71,8 @@ static const struct json_value *find_property(const struct json_value *propertie
     return value;
 }
 
-/* A property as a label's name: text, a whole number, or an object with a text "name" (or texts "names", joined), as
- * QuPath's classification; false: none of these. */
+/* Converts a property to the name of a label: text, a whole number, or an object with a text "name" (or texts "names",
+ * which are joined), as QuPath's classification is. Returns false for other values. */
 static bool name_label(char name[256], const char **label, const struct json_value *property)
 {
     int64_t number;
@@ -92,7 +92,7 @@ static bool name_label(char name[256], const char **label, const struct json_val
     return json_get_text(property, label) && **label;
 }
 
-/* The box of all coordinates, however they are nested. */
+/* Extends the annotation's box by all coordinates, in arrays nested up to 8 levels. */
 static void bound_coordinates(struct annotation *annotation, const struct json_value *value, int depth)
 {
     size_t n = 0;
@@ -107,7 +107,7 @@ static void bound_coordinates(struct annotation *annotation, const struct json_v
         bound_coordinates(annotation, json_element(value, i), depth + 1);
 }
 
-/* A geometry that is not a polygon is void in the bounds of its coordinates. */
+/* Sets the fault of a geometry that is not a polygon, and its box: the bounding box of its coordinates. */
 static void blame_geometry(struct annotation *annotation, const struct json_value *geometry, const char *type)
 {
     const struct json_value *parts = json_member(geometry, "geometries");
@@ -156,7 +156,7 @@ static enum clv_status add_feature(struct boxes_builder *builder, const struct j
     return annotation_add(builder, &annotation, err);
 }
 
-/* Names of properties in quotes; those of an object in it as "one.other". */
+/* Lists the names of properties in quotes; those of a nested object as "outer.inner". */
 static void list_names(struct text *names, const struct json_value *object, const char *before)
 {
     const struct json_value *value = NULL;
@@ -169,7 +169,7 @@ static void list_names(struct text *names, const struct json_value *object, cons
     }
 }
 
-/* Refused: a layer none of whose features has the property; the first one's others are named. */
+/* Refuses a layer if no feature has the property; the message lists the properties of the first feature. */
 static enum clv_status check_property(const struct json_value *const *features, size_t n, const char *property,
                                       const char *source, struct clv_error *err)
 {
@@ -183,7 +183,8 @@ static enum clv_status check_property(const struct json_value *const *features, 
                 property, names.size ? "; feature 1 has " : "", names.size ? names.bytes : "");
 }
 
-/* *features[*n], array_free them: of a collection, an array or one feature; arrays may have collections in them. */
+/* Appends the features of a collection, an array or a single feature; arrays may contain collections. Free *features
+ * with array_free. */
 static enum clv_status list_features(const struct json_value ***features, size_t *n, size_t *capacity,
                                      const struct json_value *value, int depth, struct clv_error *err)
 {
@@ -199,7 +200,7 @@ static enum clv_status list_features(const struct json_value ***features, size_t
     return CLV_OK;
 }
 
-/* No file is recognised as GeoJSON by its content, since its coordinates are not pixels; the form has to be given. */
+/* GeoJSON is never recognised by content, since its coordinates are not pixels; the user must ask for it. */
 bool boxes_is_geojson(const struct boxes_file *file)
 {
     (void)file;

@@ -1,6 +1,6 @@
-/* labelme's JSON, one file an image: "shapes", each with a label, points and a type. Rectangles are boxes; polygons,
- * turned rectangles, circles (centre and a point of the rim) and masks (corners, and a PNG in base64) have outlines.
- * Start at boxes_parse_labelme. */
+/* Reads labelme's JSON, one file per image: "shapes", each with a label, points and a type. Rectangles are boxes;
+ * polygons, turned rectangles, circles (the centre and a point of the circle) and masks (corners, and a PNG in base64)
+ * have outlines. Start at boxes_parse_labelme. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "data/boxes/boxes.h"
 #include "data/shapes/shapes.h"
 
-/* points[n], array_free them. */
+/* Reads points[n]; free them with array_free. */
 static enum clv_status read_points(double (**points)[2], const struct json_value *array, size_t n, size_t number,
                                    const char *source, struct clv_error *err)
 {
@@ -24,8 +24,8 @@ static enum clv_status read_points(double (**points)[2], const struct json_value
     return CLV_OK;
 }
 
-/* The pixels of a PNG in base64 that are not black, from the upper left one of two corners on. Corners are those of the
- * first and the last pixel; some writers have the last one just outside. */
+/* Reads the pixels of a PNG in base64 that are not 0, placed at the upper left of two corners. The corners are the
+ * first and the last pixel; some writers put the second corner one pixel beyond the last. */
 static enum clv_status read_mask(struct annotation *annotation, const char *text, const double (*corners)[2],
                                  struct clv_error *err)
 {
@@ -71,7 +71,7 @@ static enum clv_status read_polygon(struct annotation *annotation, const double 
     return CLV_OK;
 }
 
-/* The shape of a type, whose points are all there. */
+/* Reads a shape from its type and points. */
 static enum clv_status read_shape(struct annotation *annotation, const struct json_value *shape, const char *type,
                                   const double (*points)[2], size_t n, struct clv_error *err)
 {
@@ -111,7 +111,7 @@ static enum clv_status read_shape(struct annotation *annotation, const struct js
 static enum clv_status add_shape(struct boxes_builder *builder, const struct json_value *shape, size_t number,
                                  const char *source, struct clv_error *err)
 {
-    const char *type = "polygon"; /* old files know polygons only */
+    const char *type = "polygon"; /* old files have polygons only */
     const struct json_value *points = json_member(shape, "points"), *stated = json_member(shape, "shape_type");
     OWNED_ARRAY double(*read)[2] = NULL;
     struct annotation annotation = {.index = number};
@@ -127,7 +127,7 @@ static enum clv_status add_shape(struct boxes_builder *builder, const struct jso
     if (!annotation.fault)
         MUST(read_shape(&annotation, shape, type, (const double(*)[2])read, n, err));
     if (annotation.outline && json_get_int64(json_member(shape, "group_id"), &group))
-        annotation.outline->group = group > 0 ? group : group - 1; /* 0 is one, too */
+        annotation.outline->group = group > 0 ? group : group - 1; /* 0 is also a group */
     return annotation_add(builder, &annotation, err);
 }
 

@@ -1,5 +1,5 @@
-/* Finds what stands next to YOLO's files: names of classes, a line each in classes.txt or obj.names, or the entry
- * `names` of data.yaml; and lists of the images of each split. Start at boxes_read_lists. */
+/* Finds the files beside YOLO's annotations: names of classes, one per line of classes.txt or obj.names or in the entry
+ * `names` of data.yaml, and lists of the images of each split. Start at boxes_read_lists. */
 #include "base/base.h"
 #include "data/boxes/boxes.h"
 
@@ -25,7 +25,8 @@ enum clv_status boxes_read_classes(struct boxes_builder *builder, const char *pa
     return CLV_OK;
 }
 
-/* The first of names[n] that is in `folder`, or above it as the name says: *path, array_free it, or NULL. */
+/* Finds the first existing file of names[n], which are relative to `folder`. *path is NULL if none exists; free it with
+ * array_free. */
 static enum clv_status find_file(char **path, const char *folder, const char *const *names, size_t n,
                                  struct clv_error *err)
 {

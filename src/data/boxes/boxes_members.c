@@ -1,9 +1,8 @@
-/* Reads members of JSON objects that several formats of annotations share. Messages name the object. */
+/* Reads members of JSON objects that several formats of annotations share. Error messages name the object. */
 #include "data/boxes/boxes.h"
 
 #include "base/base.h"
 
-/* Reads a member that must be text and not empty. */
 enum clv_status json_take_text(const char **text, const struct json_value *object, const char *key,
                                const struct json_location *location, struct clv_error *err)
 {
@@ -13,7 +12,6 @@ enum clv_status json_take_text(const char **text, const struct json_value *objec
     return CLV_OK;
 }
 
-/* Reads the width or height of an image, 0 if the file has none. */
 enum clv_status json_take_side(int32_t *side, const struct json_value *object, const char *key,
                                const struct json_location *location, struct clv_error *err)
 {

@@ -1,5 +1,5 @@
-/* Reads annotations of any form: a file, or a folder of files. The first row of EACH_BOXES_READER (boxes.h) that
- * recognises a file parses it. Of a folder, what is wrong with a file costs that file. Start at read_all. */
+/* Reads annotations of any form, from a file or a folder of files. The first row of EACH_BOXES_READER (boxes.h) that
+ * recognises a file parses it. Bad files in a folder are skipped and reported. Start at read_all. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -10,11 +10,11 @@
 #define ROW(form, reader, name, title, unit, ending, help)                                                             \
     {name, CLV_BOXES_##form, boxes_is_##reader, boxes_parse_##reader, ending},
 static const struct boxes_reader {
-    const char *name; /* of `cleave import' */
+    const char *name; /* its name in `cleave import` */
     enum clv_boxes_form form;
     bool (*recognises)(const struct boxes_file *file);
     boxes_parse_file *parse;
-    const char *ending; /* of its files in a folder; NULL: it has none */
+    const char *ending; /* ending of its files in a folder; NULL: none */
 } readers[] = {EACH_BOXES_READER(ROW)};
 #define N_READERS (sizeof readers / sizeof *readers)
 
@@ -26,7 +26,7 @@ static const struct boxes_reader *find_reader(int form)
     return NULL;
 }
 
-/* JSON of other programs, by members that tell it: so that a message can call it by its name. */
+/* Recognises JSON of other programs by typical members. Returns its name for an error message, or NULL. */
 static const char *name_foreign(const struct json_value *root)
 {
     const struct json_value *first = json_element(root, 0);
@@ -53,7 +53,7 @@ static const char *name_foreign(const struct json_value *root)
     return NULL;
 }
 
-/* The reader of a file; a failure says what the file is instead. */
+/* Chooses the reader of a file. The error message says what else the file is. */
 static enum clv_status choose_reader(const struct boxes_reader **reader, const struct boxes_builder *builder,
                                      const struct boxes_file *file, struct clv_error *err)
 {
@@ -109,12 +109,12 @@ enum clv_status boxes_parse(struct boxes_builder *builder, const char *source, c
     if (status)
         boxes_mark_return(builder, &mark);
     if (status == CLV_ERR_DATA && err && !err->path_length)
-        fail_within(err, status, source); /* what shapes.h refuses knows no file */
+        fail_within(err, status, source); /* errors from shapes.h do not name the file */
     builder->has_form |= status == CLV_OK;
     return status;
 }
 
-/* One file; `relative` is its path below what the user named. */
+/* Adds one file; `relative` is its path below the folder that the user named. */
 static enum clv_status add_file(struct boxes_builder *builder, const char *path, const char *relative,
                                 struct clv_error *err)
 {
@@ -139,7 +139,7 @@ static size_t count_ending(const struct path_list *files, const char *ending)
     return n;
 }
 
-/* How the names of a folder's annotations end: by the form that is wanted, or else by what is there. */
+/* Finds the ending of a folder's annotations: by the form to read, or else by the files in the folder. */
 static enum clv_status find_ending(const char **ending, const struct boxes_builder *builder,
                                    const struct path_list *files, const char *folder, struct clv_error *err)
 {
@@ -158,7 +158,7 @@ static enum clv_status find_ending(const char **ending, const struct boxes_build
     return CLV_OK;
 }
 
-/* A file that is wrong, or that may not be read, is remembered. */
+/* Keeps the error of a file that is malformed or cannot be read; other errors are returned. */
 static enum clv_status settle_file(struct boxes_builder *builder, enum clv_status status, struct clv_error *err)
 {
     if (status != CLV_ERR_DATA && status != CLV_ERR_NO_INPUT)
@@ -187,7 +187,7 @@ static enum clv_status add_folder(struct boxes_builder *builder, const char *fol
     return CLV_OK;
 }
 
-/* A YOLO file's classes are next to it or above it; other .txt files do not mind. */
+/* Adds one file. The classes of a YOLO file are beside or above it; for other .txt files the lists have no effect. */
 static enum clv_status add_single(struct boxes_builder *builder, const char *path, struct clv_error *err)
 {
     if (text_ends_with(path, ".txt")) {
@@ -203,7 +203,7 @@ static enum clv_status read_all(struct clv_boxes *boxes, const char *path, bool 
 {
     OWNED(boxes_builder_release) struct boxes_builder builder = {
         .keeps_outlines = keeps_outlines, .wanted = wanted + 1, .property = property};
-    struct clv_error why = {0}; /* a folder's bad files are told by their messages */
+    struct clv_error why = {0}; /* messages of bad files are kept even if the caller passes no err */
     MUST(path_is_folder(path) ? add_folder(&builder, path, err ? err : &why) : add_single(&builder, path, err));
     return boxes_finish(boxes, &builder, path, err);
 }

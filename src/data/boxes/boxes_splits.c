@@ -1,6 +1,6 @@
-/* Which images were published for training, for validation and for tests: by lists of images (train.txt, valid.txt,
- * test.txt), by entries of data.yaml, each a folder or a list, by subsets that annotations name, or by folders of these
- * names. Start at boxes_split_by_lists. */
+/* Finds the published splits of images (training, validation, test): by lists of images (train.txt, valid.txt,
+ * test.txt), by entries of data.yaml, each a folder or a list, by subsets named in annotations, or by the names of
+ * folders. Start at boxes_split_by_lists. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ const char *boxes_split_of(const char *name, size_t length)
     static const char *const names[][2] = {{"train", "train"}, {"training", "train"}, {"val", "val"},
                                            {"valid", "val"},   {"validation", "val"}, {"dev", "val"},
                                            {"test", "test"},   {"testing", "test"}};
-    static const char before[] = "obj_", behind[] = "_data"; /* obj_train_data, as CVAT has it */
+    static const char before[] = "obj_", behind[] = "_data"; /* CVAT's folders, such as obj_train_data */
     const size_t n_before = sizeof before - 1, n_behind = sizeof behind - 1;
     if (length > n_before + n_behind && strncasecmp(name, before, n_before) == 0 &&
         strncasecmp(name + length - n_behind, behind, n_behind) == 0) {
@@ -111,15 +111,16 @@ bool boxes_is_list(const char *name)
     return strncasecmp(name, "readme", 6) == 0;
 }
 
-/* The length of a path up to its file's extension. */
+/* The length of a path without its extension. */
 static size_t stem_end(const char *path)
 {
     const char *name = path_name(path), *dot = strrchr(name, '.');
     return dot && dot > name ? (size_t)(dot - path) : strlen(path);
 }
 
-/* Whether the shorter of two beginnings of paths ends the longer one at a folder's border. */
-static bool ends_alike(const char *a, size_t m, const char *b, size_t n)
+/* Whether the longer one of a[m] and b[n], paths that are not terminated, ends with the shorter one, whole folders
+ * compared. */
+static bool is_path_tail(const char *a, size_t m, const char *b, size_t n)
 {
     const char *longer = m > n ? a : b, *shorter = m > n ? b : a;
     size_t longest = m > n ? m : n, shortest = m > n ? n : m;
@@ -142,24 +143,25 @@ static int compare_listed(const void *a, const void *b)
     return order ? order : strcmp(s, t);
 }
 
-/* The split of the listed path that ends as path[length] does, whose file name is name[n]; NULL: there is none. */
+/* Finds the split of the listed path that has the stem name[n] and of which path[length] is the end, or that is the end
+ * of path[length]. NULL: none. */
 static const char *find_listed(const struct boxes_lists *lists, const char *path, size_t length, const char *name,
                                size_t n, bool is_folder)
 {
     size_t low = 0, high = lists->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const char *listed = lists->entries[middle].path, *own = path_name(listed);
-        if (compare_stems(own, stem_end(listed) - (size_t)(own - listed), name, n) < 0)
+        const char *listed = lists->entries[middle].path, *listed_name = path_name(listed);
+        if (compare_stems(listed_name, stem_end(listed) - (size_t)(listed_name - listed), name, n) < 0)
             low = middle + 1;
         else
             high = middle;
     }
     for (; low < lists->n; low++) {
-        const char *listed = lists->entries[low].path, *own = path_name(listed);
-        if (compare_stems(own, stem_end(listed) - (size_t)(own - listed), name, n) != 0)
+        const char *listed = lists->entries[low].path, *listed_name = path_name(listed);
+        if (compare_stems(listed_name, stem_end(listed) - (size_t)(listed_name - listed), name, n) != 0)
             return NULL;
-        if (ends_alike(listed, is_folder ? strlen(listed) : stem_end(listed), path, length))
+        if (is_path_tail(listed, is_folder ? strlen(listed) : stem_end(listed), path, length))
             return lists->entries[low].split;
     }
     return NULL;
@@ -175,7 +177,7 @@ enum clv_status boxes_split_by_lists(struct boxes_builder *builder, struct clv_e
         qsort(lists->entries, lists->n, sizeof *lists->entries, compare_listed);
     lists->is_sorted = true;
     const char *split = find_listed(lists, image, strlen(image), name, strlen(name), false);
-    if (!split && name > image) { /* its folder */
+    if (!split && name > image) { /* look up its folder instead */
         size_t length = (size_t)(name - image) - 1, begin = length;
         while (begin && image[begin - 1] != '/')
             begin--;

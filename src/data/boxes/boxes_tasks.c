@@ -1,14 +1,14 @@
-/* Label Studio's exports (JSON and JSON-MIN): an array of a task for each image. Coordinates are shares of its sides
- * in percent; angles are in pixels, so turned shapes need the size that each result states. A task counts by the first
- * annotation that was not cancelled, and without any it is not labelled yet. Results of one id are one region: one may
- * have its shape and another its label. Start at boxes_parse_tasks. */
+/* Reads Label Studio's exports (JSON and JSON-MIN): an array with a task per image. Coordinates are percentages of the
+ * image's sides; rotations apply to pixels, so turned shapes need the image size that each result states. The first
+ * annotation of a task that was not cancelled is used; a task without one is not labelled yet. Results of one id are
+ * one region: one may have its shape and another its label. Start at boxes_parse_tasks. */
 #include <string.h>
 
 #include "base/base.h"
 #include "data/boxes/boxes.h"
 #include "data/shapes/shapes.h"
 
-/* The first name of a member that ends in "labels" (rectanglelabels, brushlabels, labels ..); NULL: there is none. */
+/* The first name in a member whose key ends with "labels" (rectanglelabels, brushlabels, labels and so on), or NULL. */
 static const char *region_label(const struct json_value *value)
 {
     const struct json_value *names;
@@ -19,11 +19,11 @@ static const char *region_label(const struct json_value *value)
     return NULL;
 }
 
-/* One region, or result: where its shape, its label and the image's size are. */
+/* A region, collected from its results: its shape, its label and the image's size. */
 struct region {
     const struct json_value *value, *result;
     const char *label, *type;
-    double size[2]; /* of the image in pixels, 0: not known */
+    double size[2]; /* of the image in pixels; 0: unknown */
 };
 
 static bool get_numbers(double *numbers, const struct json_value *value, const char *const *keys, size_t n)
@@ -34,7 +34,7 @@ static bool get_numbers(double *numbers, const struct json_value *value, const c
     return true;
 }
 
-/* Bytes of brush strokes; NULL and no status: they are none. */
+/* Reads the bytes of brush strokes. *bytes stays unchanged if the array is malformed. */
 static enum clv_status read_brush_bytes(uint8_t **bytes, const struct json_value *array, size_t n,
                                         struct clv_error *err)
 {
@@ -78,7 +78,7 @@ static enum clv_status read_brush(struct annotation *annotation, const struct re
     return CLV_OK;
 }
 
-/* A polygon, or the box of points that are none. */
+/* Reads a polygon; points that are not a valid polygon set a fault and the box. */
 static enum clv_status read_points(struct annotation *annotation, const struct json_value *value,
                                    const struct json_value *points, size_t n, struct clv_error *err)
 {
@@ -102,13 +102,13 @@ static enum clv_status read_points(struct annotation *annotation, const struct j
         return CLV_OK;
     }
     MUST(outline_end_polygon(outline, err));
-    annotation->has_box = false; /* its own bounds are exact */
+    annotation->has_box = false; /* annotation_add computes it from the outline */
     annotation->outline = TAKE(outline);
     return CLV_OK;
 }
 
-/* A rectangle by its upper left corner, around which it is turned, or an ellipse by its centre: a turned one in pixels
- * and back to shares. */
+/* Reads a rectangle by its upper left corner, which is also its pivot, or an ellipse by its centre. Turned shapes are
+ * computed in pixels and converted back to fractions. */
 static enum clv_status read_sides(struct annotation *annotation, const struct region *region, bool is_ellipse,
                                   struct clv_error *err)
 {
@@ -164,9 +164,9 @@ static enum clv_status read_shape(struct annotation *annotation, const struct re
     return read_sides(annotation, region, json_member(value, "radiusX") != NULL, err);
 }
 
-/* "/data/upload/3/1a2b3c4d-a.jpg" and "/data/local-files/?d=pics/a.jpg" are a.jpg and pics/a.jpg; what is behind
- * another '?' is not part of the name, and %20 is a blank. */
-static char *own_name(const char *stated)
+/* Extracts the name of an image from its URL: a.jpg from "/data/upload/3/1a2b3c4d-a.jpg", pics/a.jpg from
+ * "/data/local-files/?d=pics/a.jpg". Drops other queries ("?..") and decodes %20 and the like. NULL: out of memory. */
+static char *image_name(const char *stated)
 {
     const char *local = strstr(stated, "?d="), *end = local ? NULL : strchr(stated, '?');
     OWNED_ARRAY char *path = string_copy(local ? local + 3 : stated);
@@ -179,7 +179,7 @@ static char *own_name(const char *stated)
     return copy;
 }
 
-/* The first text among the members of "data": tasks call their image as they like. */
+/* Finds the image of a task: "image", or the first text among the members of "data", whose names are arbitrary. */
 static bool task_image(const char **name, const struct json_value *task)
 {
     const struct json_value *data = json_member(task, "data"), *value;
@@ -191,8 +191,8 @@ static bool task_image(const char **name, const struct json_value *task)
     return false;
 }
 
-/* Whether a result marks something: choices, ratings and texts of a region repeat its shape, those of the image as a
- * whole have none; relations join regions. */
+/* Whether a result has a shape. Choices, ratings and texts of a region repeat its shape; those of the whole image, and
+ * relations, have none. */
 static bool has_shape(const struct json_value *value)
 {
     static const char *const keys[] = {"points", "rle", "vertices", "x", "format"};
@@ -202,7 +202,7 @@ static bool has_shape(const struct json_value *value)
     return false;
 }
 
-static bool is_said_of_shape(const char *type)
+static bool describes_region(const char *type)
 {
     static const char *const types[] = {"choices", "taxonomy", "textarea", "rating", "number", "datetime", "pairwise"};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -211,8 +211,8 @@ static bool is_said_of_shape(const char *type)
     return false;
 }
 
-/* An element of an array of results, and its id. */
-static struct region look_at_result(const char **id, const struct json_value *result)
+/* Reads an element of an array of results, and its id or NULL. */
+static struct region read_result(const char **id, const struct json_value *result)
 {
     static const char *const sizes[] = {"original_width", "original_height"};
     const struct json_value *value = json_member(result, "value");
@@ -234,7 +234,7 @@ static enum clv_status add_region(struct boxes_builder *builder, const struct re
     return annotation_add(builder, &annotation, err);
 }
 
-/* Adds what the results mark, each id once; *n_before counts the regions of the task. */
+/* Adds the regions of the results, each id once; *n_before counts the regions of the task. */
 static enum clv_status add_results(struct boxes_builder *builder, const struct json_value *results, size_t *n_before,
                                    struct clv_error *err)
 {
@@ -246,18 +246,18 @@ static enum clv_status add_results(struct boxes_builder *builder, const struct j
     size_t n_regions = 0;
     for (size_t i = 0; i < n; i++) {
         const char *id;
-        struct region found = look_at_result(&id, json_element(results, i));
+        struct region found = read_result(&id, json_element(results, i));
         size_t k = id ? 0 : n_regions;
         while (k < n_regions && (!ids[k] || strcmp(ids[k], id) != 0))
             k++;
         if (k == n_regions && !has_shape(found.value) && !found.label)
-            continue; /* said of the image as a whole */
+            continue; /* about the whole image */
         if (k == n_regions) {
             ids[n_regions] = id;
             regions[n_regions++] = found;
             continue;
         }
-        bool has_better = has_shape(found.value) && (!has_shape(regions[k].value) || is_said_of_shape(regions[k].type));
+        bool has_better = has_shape(found.value) && (!has_shape(regions[k].value) || describes_region(regions[k].type));
         const char *label = regions[k].label ? regions[k].label : found.label;
         if (has_better)
             regions[k] = found;
@@ -269,7 +269,7 @@ static enum clv_status add_results(struct boxes_builder *builder, const struct j
     return CLV_OK;
 }
 
-/* The first annotation that was not cancelled; NULL: there is none. */
+/* The first annotation that was not cancelled, or NULL. */
 static const struct json_value *find_annotation(const struct json_value *annotations)
 {
     size_t n = 0, n_results;
@@ -284,7 +284,8 @@ static const struct json_value *find_annotation(const struct json_value *annotat
     return NULL;
 }
 
-/* JSON-MIN has the results of a control as the member of its name. *is_there: some are, or the task was submitted. */
+/* Adds the results of JSON-MIN, where each control is a member of the task; only looks for them unless `adds`.
+ * *is_there: there are results, or the task was submitted. */
 static enum clv_status add_controls(bool *is_there, struct boxes_builder *builder, const struct json_value *task,
                                     bool adds, struct clv_error *err)
 {
@@ -316,7 +317,7 @@ static enum clv_status add_task(struct boxes_builder *builder, const struct json
     MUST(add_controls(&is_labelled, builder, task, false, err));
     if (annotations ? !annotation : !is_labelled)
         return boxes_count_unlabelled(builder, err);
-    OWNED_ARRAY char *name = own_name(stated);
+    OWNED_ARRAY char *name = image_name(stated);
     NEED(name);
     MUST(boxes_add_image(builder, name, source, err));
     builder->boxes.images[builder->boxes.n_images - 1].is_relative = true;

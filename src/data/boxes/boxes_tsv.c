@@ -10,7 +10,7 @@
 
 enum column { IMAGE, LABEL, X, Y, WIDTH, HEIGHT, X_MIN, Y_MIN, X_MAX, Y_MAX, N_COLUMNS };
 
-/* Names of each column, the first as cleave calls it; case does not matter. */
+/* Accepted names of each column, in any case; cleave writes the first. */
 #define MAX_NAMES 8
 static const char *const column_names[N_COLUMNS][MAX_NAMES] = {
     [IMAGE] = {"image", "filename", "file_name", "file", "path", "image_path", "image_id", "imageid"},
@@ -39,7 +39,8 @@ enum clv_status boxes_find_columns(struct boxes_columns *columns, const struct t
     columns->image = find_column(table, IMAGE);
     columns->label = find_column(table, LABEL);
     columns->mask = tsv_column(table, "mask");
-    /* Where there are corners, width and height are the image's. Open Images' are shares of its sides. */
+    /* Beside corners, columns width and height are those of the image. Open Images' corners are fractions of its
+     * sides. */
     columns->are_corners = find_column(table, X_MIN) >= 0 && find_column(table, X_MAX) >= 0;
     columns->are_shares = columns->are_corners && tsv_column(table, "ImageID") >= 0;
     if (columns->image < 0)
@@ -53,7 +54,7 @@ enum clv_status boxes_find_columns(struct boxes_columns *columns, const struct t
     return CLV_OK;
 }
 
-/* How many rows have nothing beyond 1, and the first that has. */
+/* Number of rows, of rows without a value above 1, and the line of the first other row. */
 struct shares {
     size_t n, n_within, first_beyond;
 };
@@ -112,7 +113,7 @@ enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const struct boxe
     const size_t first = builder->boxes.n_images;
     const char *source = file->source;
     bool has_tabs = memchr(file->bytes, '\t', strcspn(file->bytes, "\r\n"));
-    OWNED_ARRAY char *copy = array_copy(file->bytes, file->size + 1, 1); /* the table's */
+    OWNED_ARRAY char *copy = array_copy(file->bytes, file->size + 1, 1); /* tsv_parse takes ownership */
     NEED(copy);
     MUST(tsv_parse(&table, source, TAKE(copy), file->size, err));
     FAIL_IF(!has_tabs, CLV_ERR_DATA, "%s: no tabs in its first line; " BOXES_FORMATS, source);
@@ -122,7 +123,7 @@ enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const struct boxe
         if (more)
             MUST(add_row(&shares, builder, &table, &columns, err));
     }
-    bool are_shares = columns.are_shares || shares.n_within == shares.n; /* a table of pixels has larger boxes */
+    bool are_shares = columns.are_shares || shares.n_within == shares.n; /* in pixels, some box would be larger */
     FAIL_IF(!are_shares && 2 * shares.n_within > shares.n, CLV_ERR_DATA,
             "%s: line %zu: a box beyond 1, but most boxes are within, as shares of the images' sides are", source,
             shares.first_beyond);

@@ -1,4 +1,5 @@
-/* Gives the labels of boxes values for masks: new ones (boxes_label_values), or those of a given list of labels. */
+/* Assigns mask values to the labels of boxes: new values (boxes_label_values), or those of existing labels
+ * (boxes_values_in). */
 #include <stdio.h>
 #include <string.h>
 

@@ -9,7 +9,7 @@ static const char *const corner_names[] = {"xmin", "ymin", "xmax", "ymax"};
 
 struct voc {
     struct boxes_builder *builder;
-    char *label; /* of the object in work, or NULL */
+    char *label; /* of the current object, or NULL */
     double corners[4];
     bool has_corner[4];
     size_t n_objects;
@@ -38,7 +38,7 @@ static enum clv_status take_number(double *value, const struct xml_location *loc
     return CLV_OK;
 }
 
-/* Sizes of 0 are common where the annotator did not know. */
+/* Reads a width or height. 0 is common and means unknown. */
 static enum clv_status take_size(int32_t *size, const struct xml_location *location, const char *name, const char *text,
                                  struct clv_error *err)
 {
@@ -50,7 +50,7 @@ static enum clv_status take_size(int32_t *size, const struct xml_location *locat
     return CLV_OK;
 }
 
-/* VOC counts pixels from 1, and both corners are inside. */
+/* Adds the object. VOC counts pixels from 1, and both corners belong to the box. */
 static enum clv_status end_object(struct voc *voc, struct clv_error *err)
 {
     const double *corner = voc->corners;

@@ -1,4 +1,5 @@
-/* Parses XML by expat, which only this file knows, and tells a handler the path of each element. Start at xml_parse. */
+/* Parses XML with expat, which only this file includes, and calls a handler with the path of each element. Start at
+ * xml_parse. */
 #include "data/boxes/boxes.h"
 
 #include <expat.h>
@@ -7,10 +8,10 @@
 #include "base/base.h"
 
 #define DEEPEST     32
-#define LONGEST     4096 /* bytes of names and of a text */
+#define LONGEST     4096 /* bytes of the path, and of a text */
 #define LARGEST_XML ((size_t)256 << 20)
 
-/* expat 2.9 deprecates the calls that older ones have, and those do not have what it has instead. */
+/* expat 2.9 deprecates the older functions, and older versions lack the new ones. */
 #if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
 #define LINE_NUMBER   XML_GetCurrentLineNumber64
 #define COLUMN_NUMBER XML_GetCurrentColumnNumber64
@@ -41,7 +42,8 @@ bool boxes_is_xml(const struct boxes_file *file)
     return !file->root && (file->bytes[strspn(file->bytes, " \t\r\n")] == '<' || text_ends_with(file->source, ".xml"));
 }
 
-/* expat may call further handlers after this: the end of an empty element, text. All of them return at once then. */
+/* Stops the parser. expat may still call handlers (the end of an empty element, text), which return at once if the
+ * status is set. */
 static void stop(struct parsing *self, enum clv_status status)
 {
     if (self->status == CLV_OK)

@@ -1,6 +1,6 @@
-/* YOLO's data.yaml: the names of classes in the entry `names`, a list or a map, in lines or in brackets; where the
- * images of each split are, in `train`, `val` and `test`; and whether `kpt_shape` (key points) is present. No other
- * part of YAML is read. Start at boxes_read_yaml. */
+/* Reads YOLO's data.yaml: the names of classes in the entry `names`, a list or a map, in lines or in brackets; the
+ * paths of each split's images in `train`, `val` and `test`; and whether `kpt_shape` (key points) is present. No other
+ * part of YAML is supported. Start at boxes_read_yaml. */
 #include <string.h>
 
 #include "base/base.h"
@@ -13,7 +13,7 @@
 struct yaml {
     struct boxes_builder *builder;
     const char *path, *cursor;
-    char value[LONGEST_NAME]; /* taken last */
+    char value[LONGEST_NAME]; /* the last value read */
     size_t n_names;
 };
 

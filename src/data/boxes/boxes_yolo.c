@@ -1,6 +1,6 @@
-/* YOLO's text, one file an image: class, centre x, centre y, width, height, or class and three or more corners x, y, as
- * shares of the image's sides; either with a detector's confidence behind. Lines with key points are refused. Start at
- * boxes_parse_yolo. */
+/* Reads YOLO's text, one file per image. A line is class, centre x, centre y, width, height, or class and three or more
+ * corners x, y, in fractions of the image's sides; a detector's confidence may follow. Lines with key points are
+ * refused. Start at boxes_parse_yolo. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "data/boxes/boxes.h"
 #include "data/shapes/shapes.h"
 
-/* Cuts the next field off *cursor, in place; NULL at the end. */
+/* Returns the next field of *cursor, terminated in place, and advances *cursor; NULL at the end. */
 static char *next_field(char **cursor)
 {
     char *field = *cursor + strspn(*cursor, " \t");
@@ -28,7 +28,7 @@ static size_t count_fields(const char *line)
     return n;
 }
 
-/* A coordinate as a share of a side. */
+/* Reads a coordinate, a fraction of a side. */
 static enum clv_status take_share(double *share, char **cursor, const char *name, size_t number, const char *source,
                                   struct clv_error *err)
 {
@@ -66,8 +66,8 @@ static enum clv_status read_polygon(struct annotation *annotation, char *cursor,
     return CLV_OK;
 }
 
-/* Whether the n fields of a line are those of key points: class and box, then x, y and a visibility of 0, 1 or 2 each.
- * Corners may be 0 and 1, too: where there are pairs of them, a 2 must be among the visibilities. */
+/* Whether the n fields of a line have key points: class and box, then x, y and a visibility of 0, 1 or 2 for each.
+ * Corners of a polygon may also be 0 and 1: if the fields could be pairs of corners, a visibility must be 2. */
 static bool has_key_points(const char *line, size_t n)
 {
     bool has_two = false;
@@ -89,7 +89,7 @@ static bool has_key_points(const char *line, size_t n)
     return has_two || n % 2 == 0;
 }
 
-/* After the pairs of a line with an even number of fields a detector's confidence must follow. */
+/* Checks the last field of a line with an even number of fields, which must be a detector's confidence. */
 static enum clv_status check_confidence(const char *line, size_t number, const char *source, struct clv_error *err)
 {
     double confidence;
@@ -132,18 +132,19 @@ static enum clv_status add_line(struct boxes_builder *builder, char *line, size_
         annotation.label = NULL;
         annotation_blame(&annotation, CLV_ANNOTATION_LABEL, "class %d, but there are names of %zu", class, n_classes);
     }
-    if (n <= 6) /* a sixth is a confidence, and so is one behind pairs of corners */
+    if (n <= 6) /* a sixth field, or one after the pairs of corners, is a confidence */
         MUST(read_box(&annotation, line, number, source, err));
     else
         MUST(read_polygon(&annotation, line, (n - 1) / 2, number, source, err));
     return annotation_add(builder, &annotation, err);
 }
 
-/* Texts are in folders "labels" where images are in "images": the last folder of that name is the other one. */
+/* Adds the image of a text. Texts are in a folder "labels" and images in "images" beside it: replaces the last folder
+ * "labels" of the path. */
 static enum clv_status name_image(struct boxes_builder *builder, const char *path, const char *source,
                                   struct clv_error *err)
 {
-    static const char labels[] = "labels", images[] = "images"; /* of one length */
+    static const char labels[] = "labels", images[] = "images"; /* of equal length */
     OWNED_ARRAY char *name = string_copy(path);
     char *last = NULL, *slash;
     NEED(name);
@@ -155,7 +156,7 @@ static enum clv_status name_image(struct boxes_builder *builder, const char *pat
     return boxes_add_image(builder, name, source, err);
 }
 
-/* A table's header: the column "image" between tabs in the first line. */
+/* Whether the first line is the header of a table: it has a tab and "image". */
 static bool has_header(const struct boxes_file *file)
 {
     const char *newline = memchr(file->bytes, '\n', file->size);

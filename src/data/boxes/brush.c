@@ -1,15 +1,15 @@
-/* Label Studio's brush: run lengths of bits, as of the package rle-pack of thi.ng/umbrella, which describes the format:
+/* Decodes Label Studio's brush, run lengths of bits in the format of the package rle-pack of thi.ng/umbrella:
  *
- *     32 bits  the number of words, all of them: a picture of width x height has 4 a pixel, red, green, blue and alpha
- *      5 bits  the bits of a word - 1
+ *     32 bits  the number of words: 4 per pixel, red, green, blue and alpha
+ *      5 bits  the bits per word - 1
  *   4 x 4 bits  the four sizes of counts, in bits, - 1
- *  and then, until the words are complete, chunks of
- *      1 bit   1: one word that repeats; 0: words one by one
- *      2 bits  which of the four sizes the count has
+ *  and then chunks, until all words are complete:
+ *      1 bit   1: one word is repeated; 0: words are listed
+ *      2 bits  index of the size of the count
  *      N bits  the count - 1
- *      words   one, or as many as the count says
+ *      words   one word, or `count` words
  *
- * Bits come with the highest of each byte first. A pixel is inside if its alpha is at least half of the largest. */
+ * The highest bit of each byte comes first. A pixel is inside if its alpha is at least half of the largest. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ struct bits {
     size_t n, at; /* both in bits */
 };
 
-/* The next `count` <= 32 bits; false at the end. */
+/* Reads the next `count` <= 32 bits; false if fewer remain. */
 static bool take_bits(uint32_t *value, struct bits *bits, int count)
 {
     uint64_t taken = 0;
@@ -38,10 +38,10 @@ static bool take_bits(uint32_t *value, struct bits *bits, int count)
     return true;
 }
 
-/* Words first..end of the picture are this one. */
+/* Sets words first..end - 1 of the picture; only the fourth word of each pixel, its alpha, matters. */
 static void put_words(uint8_t *inside, uint64_t first, uint64_t end, bool is_opaque)
 {
-    uint64_t pixel = first / 4, end_pixel = end / 4; /* those whose fourth word is among them */
+    uint64_t pixel = first / 4, end_pixel = end / 4; /* pixels whose fourth word is in the range */
     if (pixel < end_pixel)
         memset(inside + pixel, is_opaque, (size_t)(end_pixel - pixel));
 }
@@ -58,7 +58,7 @@ enum clv_status brush_decode(uint8_t *inside, int32_t width, int32_t height, con
     FAIL_IF(!is_whole, CLV_ERR_DATA, "brush of %zu bytes, which is less than its beginning", n);
     FAIL_IF(n_words != wanted, CLV_ERR_DATA, "brush of %u words, not 4 for each pixel of %dx%d", (unsigned)n_words,
             width, height);
-    const uint32_t half = (uint32_t)1 << word_bits; /* of 2^(bits), bits = word_bits + 1 */
+    const uint32_t half = (uint32_t)1 << word_bits; /* 2^(bits - 1), bits = word_bits + 1 */
     for (uint64_t at = 0, end; at < wanted; at = end) {
         uint32_t is_run, size, count;
         FAIL_IF(!take_bits(&is_run, &bits, 1) || !take_bits(&size, &bits, 2) ||

@@ -1,5 +1,5 @@
-/* Helpers that all formats of objects share: which labels are objects, their categories, and contours in the order of
- * their numbers. */
+/* Helpers for all formats of objects: which labels are objects, their categories, and contours sorted by their
+ * numbers. */
 #include "data/export/export.h"
 
 #include <stdlib.h>

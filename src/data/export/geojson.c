@@ -4,7 +4,7 @@
 
 #define WGS84 4326
 
-/* Writes a corner's coordinates with 12 digits, which is millimetres on Earth. */
+/* Writes the coordinates of a corner with 12 digits, which is better than a millimetre on Earth. */
 static void put_point(struct text *text, const double at[2])
 {
     text_printf(text, "[%.12g,%.12g]", at[0], at[1]);

@@ -1,4 +1,4 @@
-/* Writes objects as Pascal VOC's XML, one file per image, and the table of names and colours next to it. */
+/* Writes objects as Pascal VOC's XML, one file per image, and labelmap.txt, the table of names and colours. */
 #include "cleave/image.h"
 #include "data/export/export.h"
 

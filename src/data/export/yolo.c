@@ -4,7 +4,8 @@
 #include "base/base.h"
 #include "data/export/export.h"
 
-/* The points of one contour; *first are those of the object's first one, to which the others come back. */
+/* Writes the points of one contour. *first is the first point of the object's first contour, to which the line from
+ * every other contour returns. */
 static enum clv_status put_piece(struct text *text, int32_t (*first)[2], const struct contours *contours, size_t k,
                                  bool is_first, bool is_alone, struct clv_error *err)
 {

@@ -1,5 +1,5 @@
-/* Makes maps of rasters: their bands, and the normalised differences of all pairs of them (Tucker 1979, of two), at a
- * reduced size. Start at bands_map_read. */
+/* Makes maps of rasters at a reduced size: their bands, and the normalised differences of pairs of bands (Tucker 1979
+ * has that of two bands). Start at bands_map_read. */
 #include "data/maps/maps.h"
 
 #include <math.h>
@@ -9,22 +9,22 @@
 #include "image/raster/raster.h"
 
 #define MOST_VALUES 16777216.0
-#define COMPARED    8 /* bands */
+#define COMPARED    8 /* bands that are compared in pairs, at most */
 
 static int32_t n_compared(int32_t n_bands)
 {
     return n_bands < COMPARED ? n_bands : COMPARED;
 }
 
-/* Channels of the map of so many bands: themselves, and the normalised differences (a - b) / (|a| + |b|) of all pairs
- * of them, or of 8 that are spread evenly over more (Tucker 1979, of two). */
+/* Number of channels for n_bands bands: the bands, and the normalised differences (a - b) / (|a| + |b|) of all pairs of
+ * bands. Of more than 8 bands, 8 that are spread evenly are compared. */
 static int32_t bands_map_channels(int32_t n_bands)
 {
     int32_t n = n_compared(n_bands);
     return n_bands + n * (n - 1) / 2;
 }
 
-/* The whole map of a raster of that size. */
+/* The size of the map of a raster, as a part that covers it. */
 static struct image_part map_size(int32_t width, int32_t height, const struct clv_bands *bands)
 {
     double values = (double)width * height * bands_map_channels(bands->n_bands);
@@ -35,7 +35,7 @@ static struct image_part map_size(int32_t width, int32_t height, const struct cl
     return (struct image_part){0, 0, map_width, map_height, map_width, map_height};
 }
 
-/* The first pixel of the image that a pixel of the map covers. */
+/* The first row or column of the image that row or column `at` of the map covers. */
 static int32_t begin(int32_t at, int32_t size, int32_t map_size)
 {
     return (int32_t)((int64_t)at * size / map_size);
@@ -52,25 +52,25 @@ static void add_differences(float *channel, size_t plane, const double *mean, in
         }
 }
 
-/* Row `y` of the part, of means over what there is. */
+/* Computes row `y` of the part: means of the values that are present, and their differences. */
 static void add_row(struct clv_map *map, int32_t y, const struct image_part *wanted, const float *values,
-                    const struct image_part *seen, const struct clv_bands *bands)
+                    const struct image_part *source, const struct clv_bands *bands)
 {
     size_t plane = (size_t)map->width * (size_t)map->height, n_bands = (size_t)bands->n_bands;
-    int32_t top = begin(wanted->top + y, seen->whole_height, wanted->whole_height);
-    int32_t bottom = begin(wanted->top + y + 1, seen->whole_height, wanted->whole_height);
-    int32_t right = begin(wanted->left, seen->whole_width, wanted->whole_width);
+    int32_t top = begin(wanted->top + y, source->whole_height, wanted->whole_height);
+    int32_t bottom = begin(wanted->top + y + 1, source->whole_height, wanted->whole_height);
+    int32_t right = begin(wanted->left, source->whole_width, wanted->whole_width);
     for (int32_t x = 0; x < map->width; x++) {
         double mean[CLV_MAX_BANDS];
         int32_t left = right;
-        right = begin(wanted->left + x + 1, seen->whole_width, wanted->whole_width);
+        right = begin(wanted->left + x + 1, source->whole_width, wanted->whole_width);
         float *to = map->values + (size_t)y * (size_t)map->width + (size_t)x;
         for (size_t b = 0; b < n_bands; b++) {
             double sum = 0;
             size_t n = 0;
             for (int32_t row = top; row < bottom; row++)
                 for (int32_t column = left; column < right; column++) {
-                    size_t at = (size_t)(row - seen->top) * (size_t)seen->width + (size_t)(column - seen->left);
+                    size_t at = (size_t)(row - source->top) * (size_t)source->width + (size_t)(column - source->left);
                     float value = values[at * n_bands + b];
                     sum += isnan(value) ? 0 : (double)value;
                     n += !isnan(value);
@@ -91,11 +91,11 @@ static enum clv_status map_new(struct clv_map *map, const struct image_part *par
 }
 
 enum clv_status bands_map_part(struct clv_map *map, const struct image_part *wanted, const float *values,
-                               const struct image_part *seen, const struct clv_bands *bands, struct clv_error *err)
+                               const struct image_part *source, const struct clv_bands *bands, struct clv_error *err)
 {
     MUST(map_new(map, wanted, bands->n_bands, err));
     for (int32_t y = 0; y < map->height; y++)
-        add_row(map, y, wanted, values, seen, bands);
+        add_row(map, y, wanted, values, source, bands);
     return CLV_OK;
 }
 
@@ -103,16 +103,16 @@ static enum clv_status read_all(struct clv_map *map, struct raster *raster, cons
                                 struct clv_error *err)
 {
     const struct image_part all = map_size(raster->width, raster->height, bands);
-    struct image_part seen = {.width = raster->width, .whole_width = raster->width, .whole_height = raster->height};
+    struct image_part source = {.width = raster->width, .whole_width = raster->width, .whole_height = raster->height};
     MUST(map_new(map, &all, bands->n_bands, err));
     size_t most = (size_t)(raster->height / all.height + 1) * (size_t)raster->width;
     OWNED_ARRAY float *rows = array_alloc(most, (size_t)raster->n_bands * sizeof *rows);
     NEED(rows);
     for (int32_t y = 0; y < all.height; y++) {
-        seen.top = begin(y, raster->height, all.height);
-        seen.height = begin(y + 1, raster->height, all.height) - seen.top;
-        MUST(raster_read(rows, raster, &seen, err));
-        add_row(map, y, &all, rows, &seen, bands);
+        source.top = begin(y, raster->height, all.height);
+        source.height = begin(y + 1, raster->height, all.height) - source.top;
+        MUST(raster_read(rows, raster, &source, err));
+        add_row(map, y, &all, rows, &source, bands);
     }
     return CLV_OK;
 }

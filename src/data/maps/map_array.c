@@ -1,5 +1,5 @@
-/* Arrays as network maps: which dimension is which (guess_layout), and loading of channels as floats. Start at
- * map_planes_init. */
+/* Converts arrays to network maps: finds the dimensions of channels, rows and columns (guess_layout), and loads
+ * channels as floats. Start at map_planes_init. */
 #include "data/maps/maps.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static double load(const unsigned char *bytes, enum number_type type, bool big_e
                                 : value;
 }
 
-/* Which dimension is which; channels -1: there is one. */
+/* Indices of the dimensions; channels -1: there is one channel and no such dimension. */
 struct axes {
     int32_t channels, rows, columns;
 };
@@ -34,8 +34,9 @@ static double elongation(int64_t a, int64_t b)
     return a > b ? (double)a / (double)b : (double)b / (double)a;
 }
 
-/* Channels are fewer than rows and columns, unless that makes an image more than eight times as long as wide and there
- * are more of them in a better one: 768 at 14 x 20 places. AUTO: both are as good. */
+/* Guesses the layout. Channels are usually fewer than rows and columns, unless the image would then be more than eight
+ * times as long as wide; then the layout with the less elongated image is chosen, such as 768 channels of 14 x 20
+ * pixels. Returns AUTO if both layouts are equally likely. */
 static enum clv_map_layout guess_layout(const int64_t size[3])
 {
     enum { LONGEST = 8 };
@@ -108,7 +109,8 @@ enum clv_status map_planes_init(struct map_planes *planes, const struct number_a
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "floats of little-endian files are copied");
 
-/* to[n], `to_step` apart, from values `step` bytes apart; returns how many are finite before one that is not. */
+/* Loads n values, `step` bytes apart, to to[0], to[to_step] and so on. Returns the number of values before the first
+ * that is not finite. */
 static size_t load_line(float *to, size_t to_step, const unsigned char *from, size_t step, size_t n,
                         const struct number_array *array)
 {
@@ -133,7 +135,7 @@ enum clv_status map_planes_load(float *planes, const struct map_planes *self, si
 {
     const struct number_array *array = &self->array;
     size_t size = number_type_size(array->type), passed = 0, n_pixels = self->width * self->height;
-    bool is_by_rows = self->down >= self->across; /* so that nearby bytes are read one after the other */
+    bool is_by_rows = self->down >= self->across; /* reads in the order of the bytes */
     size_t n_lines = is_by_rows ? self->height : self->width, length = is_by_rows ? self->width : self->height;
     size_t line = is_by_rows ? self->down : self->across, step = is_by_rows ? self->across : self->down;
     size_t to_line = is_by_rows ? self->width : 1, to_step = is_by_rows ? 1 : self->width;

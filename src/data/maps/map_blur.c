@@ -1,11 +1,11 @@
-/* Blurs maps by three box filters in a row, which approximate a Gaussian (Wells 1986). Start at map_blur. */
+/* Blurs maps by three successive box filters, which approximate a Gaussian (Wells 1986). Start at map_blur. */
 #include "data/maps/maps.h"
 
 #include "base/base.h"
 
 enum { BOXES = 3 };
 
-/* The integral of the line from its start to `at`; upto[k] is that to pixel k. */
+/* The integral of the line from its start to `at`; upto[k] is the integral up to pixel k. */
 static double integral(const double *upto, const double *line, int32_t n, double at)
 {
     if (at <= 0)
@@ -16,7 +16,7 @@ static double integral(const double *upto, const double *line, int32_t n, double
     return upto[k] + (at - k) * line[k];
 }
 
-/* line[n] by three boxes of 2 `reach` pixels, whose variances add up to reach^2; scratch[2 n + 1]. */
+/* Blurs line[n] by three boxes of width 2 `reach`, whose variances sum to reach^2; scratch[2 n + 1]. */
 static void blur_line(double *line, double *scratch, int32_t n, double reach)
 {
     double *upto = scratch, *blurred = scratch + n + 1;
@@ -33,7 +33,7 @@ static void blur_line(double *line, double *scratch, int32_t n, double reach)
     }
 }
 
-/* n_lines of n values each `step` apart, the first of each `stride` after that of the line before. */
+/* Blurs n_lines lines of n values, `step` apart; lines begin `stride` apart. */
 static void blur_lines(float *values, double *scratch, int32_t n_lines, int32_t n, ptrdiff_t stride, ptrdiff_t step,
                        double reach)
 {

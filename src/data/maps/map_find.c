@@ -1,12 +1,12 @@
-/* Finds the map of an image in a folder, by the image's path without extension, or by ever fewer of its folders. Start
- * at map_find. */
+/* Finds the map of an image in a folder, by the image's path without extension; leading folders of that path are
+ * dropped one by one until a map is found. Start at map_find. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "data/maps/maps.h"
 
-/* .npz is not read; it is found so that the error names it. */
+/* .npz is not supported; it is in the list so that the error names the file. */
 static const char *const extensions[] = {".npy", ".png", ".safetensors", ".npz"};
 #define N_EXTENSIONS (sizeof extensions / sizeof *extensions)
 

@@ -1,4 +1,4 @@
-/* Reads network maps from PNG, .npy and safetensors files: small ones as a whole, large ones channel by channel, or in
+/* Reads network maps from PNG, .npy and safetensors files: small maps completely, large maps channel by channel, or in
  * blocks of channels if these are interleaved. Start at map_reader_open. */
 #include "data/maps/maps.h"
 
@@ -10,12 +10,12 @@
 
 #define ZIP "PK\x03\x04"
 
-#define MAP_KEPT     4194304.0         /* values, at most, of a map that stays in memory */
-#define BLOCK_VALUES ((size_t)1 << 24) /* of channels that are read at once */
+#define MAP_KEPT     4194304.0         /* largest number of values of a map that is kept in memory */
+#define BLOCK_VALUES ((size_t)1 << 24) /* largest number of values of a block of channels */
 
 /* Memory in bytes per pixel. */
-#define PNG_PIXEL     14 /* decoded, and as numbers; then the values made of them */
-#define CHANNEL_PIXEL 28 /* a channel as it is read, the values made of it, sums of a component, a margin, blurred */
+#define PNG_PIXEL     14 /* decoded, as numbers, and as values */
+#define CHANNEL_PIXEL 28 /* a channel as read, its values, sums of a component, a margin, blurred values */
 
 static enum clv_status parse_png(struct clv_map *map, const unsigned char *bytes, size_t size,
                                  const struct clv_image_limits *limits, struct clv_error *err)
@@ -46,7 +46,7 @@ static bool find_type(enum number_type *type, enum clv_dtype dtype)
     }
 }
 
-/* bytes: of the tensor's array in the file, aligned or not. */
+/* Describes a tensor as an array. `bytes` is its data in the file, which may be misaligned. */
 static enum clv_status from_tensor(struct number_array *array, const struct clv_tensor *tensor,
                                    const unsigned char *bytes, struct clv_error *err)
 {
@@ -90,7 +90,7 @@ static enum clv_status parse_array(struct map_planes *planes, const unsigned cha
     return map_planes_init(planes, &array, layout, limits, err);
 }
 
-/* Describes the map of the planes. */
+/* Sets the size of the map from the planes. */
 static void describe(struct map_reader *self)
 {
     const struct map_planes *planes = &self->planes;
@@ -125,7 +125,7 @@ void map_reader_close(struct map_reader *self)
     self->block = NULL;
 }
 
-/* Some channels, read in one pass. */
+/* A block of channels that are read in one pass; n is 0 until it is loaded. */
 struct map_block {
     size_t first, n, most;
     float values[]; /* [most][height][width] */
@@ -148,7 +148,7 @@ static enum clv_status block_new(struct map_block **block, const struct map_plan
     return CLV_OK;
 }
 
-/* Loads the block that has the channel. */
+/* Loads the block with the channel. */
 static enum clv_status block_load(struct map_block *block, const struct map_reader *self, size_t channel,
                                   struct clv_error *err)
 {
@@ -188,7 +188,7 @@ enum clv_status map_reader_channel(const float **values, float *scratch, const s
     return status ? fail_within(err, status, self->name ? self->name : self->file.path) : CLV_OK;
 }
 
-/* Reads all values into *map, which owns them; self keeps none. */
+/* Moves or reads all values to *map, which owns them; `self` keeps none. */
 static enum clv_status take_all(struct clv_map *map, struct map_reader *self, struct clv_error *err)
 {
     const struct map_planes *planes = &self->planes;
@@ -234,7 +234,7 @@ enum clv_status map_reader_open(struct map_reader *self, const char *path, enum 
     return CLV_OK;
 }
 
-/* Returns the bytes of an array's map while it is used. */
+/* Bytes of memory of an array's map while it is used. */
 static double memory_of(const struct map_planes *planes)
 {
     bool has_block = map_planes_interleaved(planes);

@@ -12,7 +12,7 @@ void map_grid_release(struct map_grid *grid)
     *grid = (struct map_grid){0};
 }
 
-/* Pixel k of `size` has its centre at (k + 1/2) / size, which is between centres of the map's pixels. */
+/* For each of `size` pixels, finds the two pixels of the map between whose centres its centre (k + 1/2) / size lies. */
 static struct map_between *lie_between(int32_t size, int32_t map_size)
 {
     struct map_between *between = array_alloc((size_t)size, sizeof *between);

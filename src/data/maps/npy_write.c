@@ -7,9 +7,9 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, ".npy files are written as little-endian, as numbers are");
 
-#define HEAD_SIZE 128 /* magic number, version, length and dictionary: the array is aligned */
+#define HEAD_SIZE 128 /* magic number, version, length and padded dictionary; keeps the array aligned */
 
-/* `type` is numpy's name of the values. */
+/* Writes the header; `type` is NumPy's name of the type. */
 static void put_head(FILE *stream, const char *type, const int32_t shape[3])
 {
     char head[HEAD_SIZE + 1] = "\x93NUMPY\x01";
@@ -22,7 +22,7 @@ static void put_head(FILE *stream, const char *type, const int32_t shape[3])
     fwrite(head, 1, HEAD_SIZE, stream);
 }
 
-/* values[n_channels][height][width] of `size` bytes each. */
+/* Writes values[n_channels][height][width] of `size` bytes each. */
 static enum clv_status npy_write(const char *path, const char *type, const void *values, size_t size,
                                  const int32_t shape[3], struct clv_error *err)
 {

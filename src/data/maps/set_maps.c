@@ -1,4 +1,4 @@
-/* Gives the items of a dataset a further map each, from a folder. Start at clv_set_add_maps. */
+/* Adds a map from a folder to each item of a dataset. Start at clv_set_add_maps. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "cleave/data.h"
 #include "data/maps/maps.h"
 
-/* The place of a name among the set's, n_maps where it is new. */
+/* The index of a name among the dataset's maps, or n_maps if it is new. */
 static size_t find_name(const struct clv_set *set, const char *name)
 {
     size_t m = 0;
@@ -26,7 +26,7 @@ static int compare_uses(const void *a, const void *b)
     return order ? order : strcmp(s->image, t->image);
 }
 
-/* Images of one stem in different folders must not go by one map. */
+/* Refuses a map that two images share: images of equal stem in different folders need different maps. */
 static enum clv_status check_shared(const struct clv_set *set, char *const *maps, struct clv_error *err)
 {
     OWNED_ARRAY struct use *uses = array_alloc(set->n_items, sizeof *uses);

@@ -1,8 +1,8 @@
-/* Traces the contours of regions of equal values in one pass over rows, from the top. A row is cut into runs; runs of
- * one value that touch belong to one region, by union-find over two rows (Rosenfeld & Pfaltz 1966). Rings are found by
- * the corners of pixels: at each of them four rings pass at most, with their region on the right, and an edge that
- * comes in is linked to the one that goes out. Pieces of rings are kept as lists of points that grow at both ends,
- * until a piece meets itself. A region is whole when its outer ring closes. Start at tracer_row and take_row. */
+/* Traces the contours of regions of equal values in one pass over the rows, from the top. Cuts a row into runs and
+ * joins touching runs of one value to regions, by union-find over two rows (Rosenfeld & Pfaltz 1966). At most four
+ * rings pass a corner of pixels, each with its region on the right; the edge that enters the corner is linked to the
+ * edge that leaves it. Pieces of rings are lists of points that grow at both ends until the two ends meet. A region is
+ * complete when its outer ring closes. Start at tracer_row and take_row. */
 #include "data/shapes/shapes.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "data/shapes/row_runs.h"
 
 #define OUTSIDE (-1)                /* the value around the image */
-#define FLAG    ((uint32_t)1 << 31) /* a bit of coordinates that stands for something else */
+#define FLAG    ((uint32_t)1 << 31) /* a bit of coordinates that is used as a mark */
 #define NONE    (-1)
 
 void contours_release(struct contours *self)
@@ -21,36 +21,36 @@ void contours_release(struct contours *self)
     *self = (struct contours){0};
 }
 
-/* Items that are taken and given back. An item begins with the number of another one, or NONE: the next one of a list,
- * such as that of free ones. */
+/* A pool of items of one size. Each item begins with the index of the next item in its list, or NONE; free items are
+ * one list. */
 struct pool {
     void *items;
     size_t size, capacity, n_used;
     int32_t n, first_free;
 };
 
-/* A point of a ring. FLAG of x: it is a junction; of y: rings are to be split there (split_ring). */
+/* A point of a ring. FLAG in x: it is a junction. FLAG in y: the ring must be split there (split_ring). */
 struct vertex {
     int32_t next;
     uint32_t x, y;
 };
 
-/* One of two ends of a piece of a ring, the one that grows forward or the one that grows backward. */
+/* One of the two ends of a piece of a ring, which grow forward and backward. */
 struct piece_end {
-    int32_t mate;   /* the other one */
-    int32_t vertex; /* the last one on this side, or NONE: the piece has none yet */
+    int32_t mate;   /* the other end of the piece */
+    int32_t vertex; /* the outermost vertex on this side, or NONE: the piece has no vertex yet */
 };
 
-/* It ends where the first edge begins, in the order of rows, that has its region below. */
+/* A closed ring. Its last point begins the first edge, in row order, that has the region below it. */
 struct ring {
-    int32_t next; /* of its region */
+    int32_t next; /* next ring of its region */
     int32_t first, last;
     int32_t n_points, x, y; /* (x, y) is the last point */
 };
 
 struct region {
     int32_t next;
-    int32_t parent; /* itself, or in the row where regions join the one it joined */
+    int32_t parent; /* itself, or the region that it has joined in the current row */
     int32_t value, top, first_column, left, right, bottom;
     int32_t first_ring, last_ring, n_rings;
     int64_t n_pixels;
@@ -59,16 +59,16 @@ struct region {
 struct tracer {
     struct tracing how;
     struct row_runs above, row;
-    int32_t y; /* of the row */
+    int32_t y; /* index of the current row */
     struct pool vertices, ends, rings, regions;
-    int32_t joined;                    /* the first of the regions that joined others in this row, or NONE */
-    int32_t whole;                     /* the last of the regions that are whole and not taken, or NONE */
-    size_t n_whole, n_rings, n_points; /* of these */
+    int32_t joined;                    /* list of the regions that have joined others in this row, or NONE */
+    int32_t whole;                     /* list of the complete regions, kept for tracer_end, or NONE */
+    size_t n_whole, n_rings, n_points; /* numbers of these regions, their rings and their points */
     int32_t *sorted;                   /* rings of a region, or vertices where a ring is split */
     size_t sorted_capacity;
 };
 
-/* Takes an item, or gives NONE: out of memory. */
+/* Takes a free item and returns its index, or NONE: out of memory. */
 static int32_t pool_take(struct pool *self)
 {
     int32_t item = self->first_free;
@@ -84,7 +84,7 @@ static int32_t pool_take(struct pool *self)
     return item;
 }
 
-/* Gives back a list of n items. */
+/* Returns a list of n items to the pool. */
 static void pool_give(struct pool *self, int32_t first, int32_t last, int32_t n)
 {
     memcpy((char *)self->items + (size_t)last * self->size, &self->first_free, sizeof first);
@@ -164,7 +164,7 @@ static void join_rings(const struct tracer *self, struct region *kept, const str
     kept->n_rings += joined->n_rings;
 }
 
-/* Joins two regions and returns the one that stands for both, the one that begins first. */
+/* Joins two regions. Returns the one whose first pixel comes first; it represents both. */
 static int32_t join_regions(struct tracer *self, int32_t a, int32_t b)
 {
     a = find_region(self, a);
@@ -194,7 +194,8 @@ static void add_pixels(struct region *region, const struct run *run, int32_t y)
     region->bottom = y;
 }
 
-/* Finds the region of a run. *first is the first run above that touches it, and moves on from run to run. */
+/* Finds or creates the region of a run. *first is the index of the first run above that may touch it; it advances from
+ * run to run. */
 static enum clv_status find_region_of(struct tracer *self, struct run *run, size_t *first, struct clv_error *err)
 {
     const struct run *above = self->above.runs;
@@ -227,7 +228,7 @@ static void rename_regions(const struct tracer *self, struct row_runs *row)
             row->runs[k].region = find_region(self, row->runs[k].region);
 }
 
-/* Finds the regions of the row; those that joined others go. */
+/* Finds the regions of the row's runs, and frees regions that have joined others. */
 static enum clv_status find_regions(struct tracer *self, struct clv_error *err)
 {
     size_t first = 0;
@@ -251,7 +252,7 @@ static enum clv_status find_regions(struct tracer *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* Whole regions. */
+/* Complete regions. */
 
 static int compare_rings(const void *a, const void *b, void *context)
 {
@@ -259,7 +260,7 @@ static int compare_rings(const void *a, const void *b, void *context)
     return p->y != q->y ? (p->y > q->y) - (p->y < q->y) : (p->x > q->x) - (p->x < q->x);
 }
 
-/* Has room for rings and points. */
+/* Allocates objects, rings and points. */
 static enum clv_status reserve(struct contours *contours, size_t n_objects, size_t n_rings, size_t n_points,
                                struct clv_error *err)
 {
@@ -271,7 +272,7 @@ static enum clv_status reserve(struct contours *contours, size_t n_objects, size
     return CLV_OK;
 }
 
-/* Copies the points of a ring, and gives them back. */
+/* Copies the points of a ring to the contours, and frees the ring. */
 static void take_points(struct contours *contours, struct tracer *self, int32_t k)
 {
     struct ring *ring = ring_at(self, k);
@@ -286,7 +287,7 @@ static void take_points(struct contours *contours, struct tracer *self, int32_t 
     pool_give(&self->rings, k, k, 1);
 }
 
-/* Moves a whole region to an object of contours that have room for it. */
+/* Moves a complete region to the contours, which must have been allocated for it. */
 static enum clv_status take_object(struct contours *contours, struct tracer *self, int32_t k, struct clv_error *err)
 {
     const struct region *region = region_at(self, k);
@@ -312,7 +313,7 @@ static enum clv_status take_object(struct contours *contours, struct tracer *sel
     return CLV_OK;
 }
 
-/* A region is whole: it is taken, or kept until the end. */
+/* Passes a complete region to the callback `take`, or keeps it for tracer_end. */
 static enum clv_status end_region(struct tracer *self, int32_t k, struct clv_error *err)
 {
     struct region *region = region_at(self, k);
@@ -335,7 +336,7 @@ static enum clv_status end_region(struct tracer *self, int32_t k, struct clv_err
 
 /* Rings. */
 
-/* Adds the closed list of points that `start` is in to the rings of a region. *is_outer: it is the outer ring. */
+/* Adds the closed list of points through `start` to the rings of a region. Sets *is_outer if it is the outer ring. */
 static enum clv_status add_ring(bool *is_outer, struct tracer *self, int32_t start, int32_t region,
                                 struct clv_error *err)
 {
@@ -374,8 +375,8 @@ static int compare_vertices(const void *a, const void *b, void *context)
     return p->y != q->y ? (p->y > q->y) - (p->y < q->y) : (x > u) - (x < u);
 }
 
-/* Splits a ring where it passes a corner twice: there its two ways on are exchanged, so that each goes on where the
- * other one did. Such corners are nested like brackets, so each makes two rings of one. Adds the rings. */
+/* Splits a ring where it passes a corner twice, by exchanging the two successors of that corner. Such corners are
+ * nested like brackets, so each exchange turns one ring into two. Adds all rings to the region. */
 static enum clv_status split_ring(bool *is_outer, struct tracer *self, int32_t start, int32_t region,
                                   struct clv_error *err)
 {
@@ -408,12 +409,13 @@ static enum clv_status split_ring(bool *is_outer, struct tracer *self, int32_t s
     for (size_t k = 0; k < n_split; k++)
         vertex_at(self, self->sorted[k])->y |= FLAG;
     for (size_t k = 0; k < n_split; k++)
-        if (vertex_at(self, self->sorted[k])->y & FLAG) /* in none of the rings so far */
+        if (vertex_at(self, self->sorted[k])->y & FLAG) /* add_ring clears the flag: this point is in no ring yet */
             MUST(add_ring(is_outer, self, self->sorted[k], region, err));
     return CLV_OK;
 }
 
-/* Joins two pieces where the forward end of one meets the backward end of the other. */
+/* Joins two pieces: the forward end of one meets the backward end of the other. If both ends belong to one piece, the
+ * ring is closed and added to the region. */
 static enum clv_status join_pieces(struct tracer *self, int32_t forward, int32_t backward, int32_t region,
                                    struct clv_error *err)
 {
@@ -438,7 +440,7 @@ static enum clv_status join_pieces(struct tracer *self, int32_t forward, int32_t
     return CLV_OK;
 }
 
-/* Adds a point to a piece at its forward end, or without one at its backward end. */
+/* Adds a point to a piece: at the forward end, or if `forward` is NONE at the backward end. */
 static enum clv_status add_vertex(struct tracer *self, int32_t forward, int32_t backward, struct vertex vertex,
                                   struct clv_error *err)
 {
@@ -466,13 +468,15 @@ static enum clv_status begin_piece(int32_t *forward, int32_t *backward, struct t
     return CLV_OK;
 }
 
-/* Corners of pixels. Directions are 0 right, 1 down, 2 left and 3 up; around[d] is the pixel on the right of an edge
- * that comes in by direction d: the lower left, upper left, upper right and lower right one. So around[(d + 1) % 4] is
- * on the left of that edge, and behind the corner around[(d + 2) % 4] is on the left, around[(d + 3) % 4] on the right.
+/* Links the edges at corner (x, y) of pixels. Directions are 0 right, 1 down, 2 left and 3 up. around[d] is the pixel
+ * on the right of an edge that enters in direction d: the lower left, upper left, upper right and lower right one. So
+ * around[(d + 1) % 4] is on the left of that edge; beyond the corner, around[(d + 2) % 4] is on the left and around[(d
+ * + 3) % 4] on the right.
  *
- * What passes the corner comes in by edges that rows above or the pixel before have seen, ends[0] and ends[1], and goes
- * out likewise, ends[2] and ends[3]; or it begins there: next[0] and next[1] are the forward ends that go on right and
- * down, next[2] and next[3] the backward ends that go on right and down, to be met from there. */
+ * ends[d] are the open ends on the edges to the left and above, which earlier corners have passed: forward ends of
+ * pieces that enter by direction 0 or 1, backward ends of pieces that must leave by direction 2 or 3. next[d] receives
+ * the open ends on the edges to the right and below: forward ends that leave by direction 0 or 1, backward ends that
+ * enter by direction 2 or 3. */
 static enum clv_status pass_corner(int32_t next[4], struct tracer *self, const int32_t ends[4],
                                    const struct run *const around[4], int32_t x, struct clv_error *err)
 {
@@ -480,32 +484,32 @@ static enum clv_status pass_corner(int32_t next[4], struct tracer *self, const i
     for (int d = 0; d < 4; d++)
         n_edges += around[d]->value != around[(d + 1) % 4]->value;
     for (int d = 0; d < 4; d++) {
-        const struct run *own = around[d];
-        if (!own->is_traced || own->value == around[(d + 1) % 4]->value)
+        const struct run *run = around[d];
+        if (!run->is_traced || run->value == around[(d + 1) % 4]->value)
             continue;
-        bool is_left = around[(d + 2) % 4]->value == own->value, is_right = around[(d + 3) % 4]->value == own->value;
+        bool is_left = around[(d + 2) % 4]->value == run->value, is_right = around[(d + 3) % 4]->value == run->value;
         bool is_crosswise = is_left && !is_right, goes_left = is_left && !(is_crosswise && self->how.by_sides);
         int out = goes_left ? (d + 3) % 4 : is_right ? d : (d + 1) % 4;
         int32_t forward = d < 2 ? ends[d] : NONE, backward = out >= 2 ? ends[out] : NONE;
-        const bool comes = forward != NONE, goes = backward != NONE;
-        if (!comes && !goes)
+        const bool enters = forward != NONE, leaves = backward != NONE;
+        if (!enters && !leaves)
             MUST(begin_piece(&forward, &backward, self, err));
         if (out != d || n_edges > 2) {
             struct vertex vertex = {.x = (uint32_t)x | (n_edges > 2 ? FLAG : 0),
                                     .y = (uint32_t)self->y | (is_crosswise ? FLAG : 0)};
             MUST(add_vertex(self, forward, backward, vertex, err));
         }
-        if (comes && goes)
-            MUST(join_pieces(self, forward, backward, own->region, err));
-        if (!comes)
+        if (enters && leaves)
+            MUST(join_pieces(self, forward, backward, run->region, err));
+        if (!enters)
             next[d] = backward;
-        if (!goes)
+        if (!leaves)
             next[out] = forward;
     }
     return CLV_OK;
 }
 
-/* Passes the corners between the row above and the row; between them edges run straight on. */
+/* Passes all corners between the row above and the current row; between corners edges are straight. */
 static enum clv_status pass_corners(struct tracer *self, struct clv_error *err)
 {
     static const struct run outside = {.value = OUTSIDE};
@@ -547,7 +551,7 @@ static size_t bytes_of(const struct tracer *self)
     return bytes;
 }
 
-/* Takes the row that was cut into runs. */
+/* Processes the row that was cut into runs. */
 static enum clv_status take_row(struct tracer *self, struct clv_error *err)
 {
     MUST(find_regions(self, err));
@@ -590,7 +594,7 @@ static int compare_regions(const void *a, const void *b, void *context)
     return begins_before(q, p) - begins_before(p, q);
 }
 
-/* Moves all whole regions to the contours. */
+/* Moves all complete regions to the contours. */
 static enum clv_status take_objects(struct contours *contours, struct tracer *self, struct clv_error *err)
 {
     OWNED_ARRAY int32_t *order = array_alloc(self->n_whole, sizeof *order);

@@ -29,8 +29,8 @@ enum clv_status contours_keyhole(int32_t (**points)[2], size_t *n, const struct 
     size_t n_all = self->ring_ends[end_ring - 1] - first + 2 * (end_ring - first_ring), m = 0;
     const int32_t(*outer)[2] = (const int32_t(*)[2])self->points + first;
     OWNED_ARRAY int32_t(*result)[2] = array_alloc(n_all, sizeof *result);
-    OWNED_ARRAY size_t *joint =
-        array_alloc(end_ring - first_ring, sizeof *joint); /* for each hole, a point of the outer ring */
+    /* joint[r]: index of the point of the outer ring where hole r is joined; joint[0] is not used */
+    OWNED_ARRAY size_t *joint = array_alloc(end_ring - first_ring, sizeof *joint);
     NEED(result && joint);
     for (size_t r = first_ring + 1; r < end_ring; r++)
         joint[r - first_ring] = nearest_point(outer, n_outer, self->points[self->ring_ends[r - 1]]);

@@ -1,22 +1,23 @@
-/* Simpler polygons within a tolerance. */
+/* Simplifies contours within a tolerance (Douglas and Peucker 1973): splits rings at junctions, simplifies each chain
+ * in between, and keeps rings whose area would change too much. Start at contours_simplify. */
 #include <string.h>
 
 #include "base/base.h"
 #include "data/shapes/shapes.h"
 
-/* A ring that would lose more than this fraction of its area keeps all its points. */
+/* A ring whose area would change by more than this fraction keeps all its points. */
 #define LARGEST_CHANGE 0.1
 
-/* Working memory for one ring after the other; arrays have the points of the longest ring and one more. */
+/* Working memory for one ring at a time. Arrays have one element more than the longest ring has points. */
 struct simplify_state {
     double squared_tolerance;
-    bool *is_kept;       /* of the ring's points */
+    bool *is_kept;       /* [points of the ring] */
     int32_t (*chain)[2]; /* points between two breaks, both included */
-    size_t *index;       /* which points of the ring they are */
-    size_t (*stack)[2];  /* ranges of the chain that are still to be looked at */
+    size_t *index;       /* their indices in the ring */
+    size_t (*stack)[2];  /* ranges of the chain that are not simplified yet */
 };
 
-/* Squared distance of p to the line between a and b, ends included. */
+/* Squared distance of p to the line segment from a to b. */
 static double squared_distance(const int32_t p[2], const int32_t a[2], const int32_t b[2])
 {
     double along[2] = {(double)b[0] - a[0], (double)b[1] - a[1]}, to[2] = {(double)p[0] - a[0], (double)p[1] - a[1]};
@@ -35,7 +36,7 @@ static int compare_points(const int32_t a[2], const int32_t b[2])
     return (a[0] > b[0]) - (a[0] < b[0]);
 }
 
-/* Marks the points of chain[n] that stay between its ends. */
+/* Marks the points between the ends of chain[n] that are kept. */
 static void simplify_chain(struct simplify_state *self, size_t n)
 {
     size_t n_ranges = 0;
@@ -61,8 +62,8 @@ static void simplify_chain(struct simplify_state *self, size_t n)
     }
 }
 
-/* The chain from point `first` of ring[n] to the next one that stays, `size` points in all, in the direction that both
- * regions next to it take it. */
+/* Copies `size` points of ring[n], from point `first` to the next break, to the chain. The direction does not depend on
+ * the ring, so that both regions at this border simplify it equally. */
 static void take_chain(struct simplify_state *self, const int32_t (*ring)[2], size_t n, size_t first, size_t size)
 {
     const int32_t *begin = ring[first], *end = ring[(first + size - 1) % n];
@@ -77,7 +78,8 @@ static void take_chain(struct simplify_state *self, const int32_t (*ring)[2], si
     }
 }
 
-/* Junctions stay, or the uppermost point where there is none: both regions next to a ring choose the same. */
+/* Keeps junctions, or the uppermost, leftmost point of a ring without junctions, so that both regions next to the ring
+ * break it at the same points. */
 static void choose_breaks(struct simplify_state *self, const int32_t (*ring)[2], const bool *is_junction, size_t n)
 {
     size_t n_breaks = 0, first = 0;

@@ -1,7 +1,7 @@
-/* Merges regions that are too small to be objects into the largest region that they touch, in rounds. Rows are read
- * twice: the first time they give the regions, by union-find over runs, their sizes and which touch each other; the
- * rounds then work on these tables; the second time the rows lead to the same regions again, so that nothing is kept
- * per pixel. Start at specks_row, then specks_settle. */
+/* Merges regions that are too small to be objects into the largest region that they touch, in rounds. The first reading
+ * of the rows finds the regions (union-find over runs), their sizes and contacts. The rounds use these tables. The
+ * second reading finds the regions again, so that no memory per pixel is needed. Start at specks_row, then
+ * specks_settle. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "data/shapes/row_runs.h"
 #include "data/shapes/shapes.h"
 
-/* Two regions that touch. Some pairs come more than once. */
+/* Two regions that touch. The list may contain a pair more than once. */
 struct contact {
     int32_t a, b;
 };
@@ -17,14 +17,13 @@ struct contact {
 struct specks {
     struct specks_settings how;
     struct row_runs above, row;
-    int32_t *region_of; /* [n_parts] the region of a part; until specks_settle a part of the same region before it, or
-                         * itself */
+    int32_t *region_of; /* [n_parts] region of a part; before specks_settle: an earlier part of it */
     uint8_t *label_of;  /* [n_parts], after specks_settle [n_regions] */
-    int64_t *n_pixels;  /* likewise */
+    int64_t *n_pixels;  /* of parts, after specks_settle of regions */
     size_t n_parts, parts_capacity, n_regions;
     struct contact *contacts;
     size_t n_contacts, contacts_capacity;
-    struct contact *recent; /* [n_recent] those that were added last, by a hash; n_recent is a power of 2 */
+    struct contact *recent; /* [n_recent] contacts added recently, by hash; n_recent is a power of 2 */
     size_t n_recent, n_parts_again;
 };
 
@@ -73,7 +72,7 @@ static int32_t find_first(int32_t *before, int32_t k)
     return k;
 }
 
-/* The earlier one stands for both, so that regions are in the order of their first pixels. */
+/* Joins two sets. The earlier part represents both, so that regions stay in the order of their first pixels. */
 static void unite(int32_t *before, int32_t a, int32_t b)
 {
     a = find_first(before, a);
@@ -94,8 +93,8 @@ static enum clv_status add_contact(struct specks *self, int32_t a, int32_t b, st
     return CLV_OK;
 }
 
-/* Gives a run the part of the first run above that it touches and whose label it has, else -1. *first is the first run
- * above that touches it, and moves on from run to run. */
+/* Gives a run the part of the first run above that it touches and that has its label, else -1. *first is the index of
+ * the first run above that may touch it; it advances from run to run. */
 static void name_run(struct run *run, const struct row_runs *above, size_t *first)
 {
     const struct run *runs = above->runs;
@@ -106,7 +105,7 @@ static void name_run(struct run *run, const struct row_runs *above, size_t *firs
             run->region = runs[k].region;
 }
 
-/* Takes in the pixels and contacts of run `at` of the row. */
+/* Adds the pixels and contacts of run `at` of the row. */
 static enum clv_status take_run(struct specks *self, size_t at, size_t *first, struct clv_error *err)
 {
     const struct run *above = self->above.runs;
@@ -152,8 +151,8 @@ enum clv_status specks_row(struct specks *self, const uint8_t *labels, struct cl
     return CLV_OK;
 }
 
-/* Brings parts together where before[k] leads to an earlier one of the same region: before[k] becomes the number of
- * its region, labels and sizes those of the regions. Returns how many regions there are. */
+/* Numbers the regions of n parts. On entry before[k] is an earlier part of the same region, or k. On return it is the
+ * number of the region, and labels and sizes are those of regions. Returns the number of regions. */
 static size_t number_regions(int32_t *before, uint8_t *label_of, int64_t *n_pixels, size_t n)
 {
     size_t n_regions = 0;
@@ -163,14 +162,14 @@ static size_t number_regions(int32_t *before, uint8_t *label_of, int64_t *n_pixe
             label_of[n_regions] = label_of[k];
             n_pixels[n_regions++] = n_pixels[k];
         } else {
-            before[k] = before[before[k]]; /* which has its number already */
+            before[k] = before[before[k]]; /* the earlier part has its number already */
             n_pixels[before[k]] += n_pixels[k];
         }
     }
     return n_regions;
 }
 
-/* Renames the regions of contacts; those within one region go. */
+/* Renumbers the regions of the contacts, and removes contacts within one region. */
 static void move_contacts(struct specks *self, const int32_t *name)
 {
     size_t n = 0;
@@ -182,15 +181,15 @@ static void move_contacts(struct specks *self, const int32_t *name)
     self->n_contacts = n;
 }
 
-/* Whether region a is the larger one; of equal ones the first; none, -1, is the smallest. */
+/* Whether region a is larger than b. Of equal ones the first is the larger; -1 (no region) is the smallest. */
 static bool is_larger(const struct specks *self, int32_t a, int32_t b)
 {
     int64_t size_a = a < 0 ? 0 : self->n_pixels[a], size_b = b < 0 ? 0 : self->n_pixels[b];
     return size_a != size_b ? size_a > size_b : a < b;
 }
 
-/* Chooses best[n_regions], the largest region that each of the small ones touches, or -1 where it stays as it is.
- * Returns whether some do not stay. */
+/* Sets best[n_regions] to the largest region that each small region touches, or -1 if a region does not change. Returns
+ * whether any region changes. */
 static bool choose(int32_t *best, const struct specks *self)
 {
     bool again = false;
@@ -209,7 +208,7 @@ static bool choose(int32_t *best, const struct specks *self)
     return again;
 }
 
-/* Regions take the labels of the best ones; those that touch and have one label then are one. */
+/* One round: regions take the labels of their best neighbours, and touching regions of equal label are joined. */
 static enum clv_status merge_round(bool *again, struct specks *self, struct clv_error *err)
 {
     OWNED_ARRAY int32_t *best = array_alloc(self->n_regions, sizeof *best);
@@ -224,7 +223,7 @@ static enum clv_status merge_round(bool *again, struct specks *self, struct clv_
                 best[last] = best[best[last]];
             last = best[last];
         }
-        self->label_of[r] = self->label_of[last]; /* whose own label stays */
+        self->label_of[r] = self->label_of[last]; /* region `last` keeps its label */
     }
     int32_t *before = best;
     for (size_t r = 0; r < self->n_regions; r++)

@@ -1,7 +1,7 @@
-/* Outlines of objects: polygons, ellipses and run lengths behind one set of functions. Makers of turned rectangles,
- * ellipses and masks come first, then bounds, filling, and in how many pieces an outline is. An ellipse is kept as its
- * centre c and the ends of two conjugate radii, c + u and c + v: it is {c + a u + b v : a^2 + b^2 <= 1}, and stays so
- * when its points are scaled. */
+/* Outlines of objects: polygons, ellipses and run lengths behind one set of functions. First come constructors from
+ * turned rectangles, ellipses and masks, then bounding boxes, filling, and the number of pieces. An ellipse is stored
+ * as its centre c and the ends of two conjugate radii, c + u and c + v: it is {c + a u + b v : a^2 + b^2 <= 1}, also
+ * after its points are scaled. */
 #include "data/shapes/shapes.h"
 
 #include <math.h>
@@ -46,7 +46,7 @@ enum clv_status outline_end_polygon(struct clv_outline *outline, struct clv_erro
     return CLV_OK;
 }
 
-/* cos and sin of an angle in degrees; quarters are exact. */
+/* Cosine and sine of an angle in degrees; multiples of 90 are exact. */
 static void find_direction(double direction[2], double degrees)
 {
     static const double quarters[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
@@ -61,7 +61,7 @@ static void find_direction(double direction[2], double degrees)
     direction[1] = portable_sin(angle * (M_PI / 180));
 }
 
-/* Makes an outline of points that is one polygon. */
+/* Makes an outline of one polygon from points, divided by scale. */
 static enum clv_status outline_of_points(struct clv_outline **result, const double (*points)[2], size_t n,
                                          const double scale[2], struct clv_error *err)
 {
@@ -125,7 +125,7 @@ struct clv_outline *outline_of_mask(const uint8_t *inside, const struct rle_fram
     return TAKE(outline);
 }
 
-/* The conjugate radii of an ellipse, u and v. */
+/* Computes the conjugate radii of an ellipse, u and v. */
 static void find_radii(double radii[2][2], const double (*points)[2])
 {
     for (int r = 0; r < 2; r++)
@@ -133,7 +133,7 @@ static void find_radii(double radii[2][2], const double (*points)[2])
             radii[r][k] = points[r + 1][k] - points[0][k];
 }
 
-/* Half of an ellipse's extent along x and y: sqrt(u^2 + v^2) of each coordinate. */
+/* Bounding box of an ellipse: its half extent along each coordinate is sqrt(u^2 + v^2). */
 static void bound_ellipse(struct clv_box *box, const double (*points)[2])
 {
     double radii[2][2], half[2];
@@ -180,7 +180,8 @@ bool outline_suits(const struct clv_outline *outline, int32_t width, int32_t hei
            (outline->frame.width == width && outline->frame.height == height);
 }
 
-/* p - c = a u + b v is solved for a and b by Cramer's rule, times the determinant of u and v. O(pixels of its box). */
+/* Fills pixels with a^2 + b^2 <= 1, where p - c = a u + b v. a and b are computed by Cramer's rule, multiplied by the
+ * determinant of u and v. O(pixels of the bounding box). */
 static enum clv_status fill_ellipse(const struct canvas *canvas, const double (*points)[2], struct clv_error *err)
 {
     double radii[2][2];
@@ -191,7 +192,7 @@ static enum clv_status fill_ellipse(const struct canvas *canvas, const double (*
     bound_ellipse(&box, points);
     const double *u = radii[0], *v = radii[1], determinant = u[0] * v[1] - u[1] * v[0];
     const double width = canvas->width,
-                 height = canvas->height; /* within them, so that they are whole numbers of ints */
+                 height = canvas->height; /* bounds are clamped to the canvas, so that they fit in an int */
     const int32_t first_y = int32_within(floor(box.y), 0, height);
     const int32_t first_x = int32_within(floor(box.x), 0, width);
     const int32_t end_y = int32_within(ceil(box.y + box.height), 0, height);
@@ -230,16 +231,16 @@ enum clv_status outline_fill(const struct canvas *canvas, const struct clv_outli
     return CLV_OK;
 }
 
-/* The part of a run within one line of the frame, a column or a row: pixels first..end of line `line`. */
+/* The part of a run in one line (column or row) of the frame: pixels first..end - 1. */
 struct piece_line {
     int64_t line, first, end;
-    size_t parent; /* towards the first of its piece */
+    size_t parent; /* union-find, towards the first part of its piece */
 };
 
 struct pieces {
     struct piece_line *lines;
     size_t n, capacity, n_pieces;
-    size_t before; /* the first line that may touch the next one */
+    size_t before; /* index of the first part that may touch the next one */
 };
 
 static void pieces_drop(struct pieces *self)
@@ -254,31 +255,31 @@ static size_t find_piece(struct pieces *self, size_t k)
     return k;
 }
 
-/* Adds pixels first..end of a line, behind all that were added, and joins what they touch. */
+/* Adds pixels first..end - 1 of a line, after all added before, and joins the pieces that they touch. */
 static enum clv_status add_piece_line(struct pieces *self, int64_t line, int64_t first, int64_t end,
                                       struct clv_error *err)
 {
     NEED(!array_reserve((void **)&self->lines, &self->capacity, self->n + 1, sizeof *self->lines));
-    size_t own = self->n++;
-    self->lines[own] = (struct piece_line){line, first, end, own};
+    size_t added = self->n++;
+    self->lines[added] = (struct piece_line){line, first, end, added};
     self->n_pieces++;
-    if (own && self->lines[own - 1].line == line && self->lines[own - 1].end == first) { /* two runs without a gap */
+    if (added && self->lines[added - 1].line == line && self->lines[added - 1].end == first) { /* no gap */
         self->n_pieces--;
-        self->lines[own].parent = find_piece(self, own - 1);
+        self->lines[added].parent = find_piece(self, added - 1);
     }
-    while (self->before < own &&
+    while (self->before < added &&
            (self->lines[self->before].line < line - 1 ||
             (self->lines[self->before].line == line - 1 && self->lines[self->before].end < first)))
         self->before++;
-    for (size_t k = self->before; k < own && self->lines[k].line == line - 1 && self->lines[k].first <= end; k++) {
-        size_t a = find_piece(self, k), b = find_piece(self, own);
+    for (size_t k = self->before; k < added && self->lines[k].line == line - 1 && self->lines[k].first <= end; k++) {
+        size_t a = find_piece(self, k), b = find_piece(self, added);
         self->n_pieces -= a != b;
         self->lines[b].parent = a;
     }
     return CLV_OK;
 }
 
-/* A run of pixels at..end. Of the whole lines in its middle the first and the last one stand for all. */
+/* Adds a run of pixels at..end - 1. Of its full lines only the first and the last one are stored. */
 static enum clv_status add_piece_run(struct pieces *self, int64_t at, int64_t end, int64_t side, struct clv_error *err)
 {
     const int64_t last = (end - 1) / side, first = at / side;
@@ -301,7 +302,7 @@ static enum clv_status count_run_pieces(size_t *n, const struct clv_outline *run
     OWNED(pieces_drop) struct pieces self = {0};
     const int64_t side = runs->order == RLE_BY_COLUMNS ? runs->frame.height : runs->frame.width;
     int64_t at = 0;
-    MUST(outline_bound(&bounds, runs, err)); /* refuses runs that are none */
+    MUST(outline_bound(&bounds, runs, err)); /* checks the runs */
     for (size_t i = 0; i < runs->n_counts; at += runs->counts[i++])
         if (i % 2 && runs->counts[i])
             MUST(add_piece_run(&self, at, at + runs->counts[i], side, err));

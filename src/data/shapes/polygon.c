@@ -9,14 +9,14 @@
 
 #include "base/base.h"
 
-#define FARTHEST 1e300 /* so that differences of coordinates are finite */
+#define FARTHEST 1e300 /* limit of coordinates, so that their differences are finite */
 
 struct edge {
-    const double *upper, *lower; /* its ends, so that it crosses the same columns in whichever direction it runs */
-    int32_t first_row, end_row;  /* rows of pixels whose centres it crosses */
+    const double *upper, *lower; /* its ends; crossings then do not depend on its direction */
+    int32_t first_row, end_row;  /* it crosses the pixel centres of rows first_row..end_row - 1 */
 };
 
-/* The first row whose centre is not above y, between 0 and `height`. */
+/* The first row whose centre is not above y, clamped to 0..height; also for columns. */
 static int32_t row_from(double y, int32_t height)
 {
     return int32_within(ceil(y - 0.5), 0, height);
@@ -51,12 +51,12 @@ static void walk_edges(const double (*points)[2], const size_t *ring_ends, size_
                 take(context, &edge);
 }
 
-/* The crossings of edges with rows of pixel centres: those of row y are x[start[y]] to x[start[y + 1] - 1]. */
+/* Crossings of edges with rows of pixel centres. Those of row y are x[start[y]]..x[start[y + 1] - 1]. */
 struct crossings {
     size_t *start; /* [height + 1] */
     size_t *n;     /* [height] so far */
     double *x;
-    size_t n_rows; /* crossed by edges, counted for each */
+    size_t n_rows; /* all crossings: sum of the rows that each edge crosses */
 };
 
 static void count_rows(void *context, const struct edge *edge)

@@ -1,5 +1,5 @@
-/* Run lengths of masks: COCO's compressed text and lists of numbers, bounds, filling, and encoding of an object. Start
- * at rle_parse_compressed and rle_of_pieces. */
+/* Run lengths of masks: reads COCO's compressed text and lists of numbers, finds bounding boxes, fills masks, and
+ * encodes objects. Start at rle_parse_compressed and rle_of_pieces. */
 #include "data/shapes/shapes.h"
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 
-/* Reads one count of COCO's compressed text; *text moves behind it. */
+/* Reads one count of COCO's compressed text and advances *text; false: malformed. */
 static bool take_count(int64_t *count, const char **text)
 {
     *count = 0;
@@ -79,7 +79,7 @@ static enum clv_status check(const struct rle_frame *frame, const uint32_t *coun
     return CLV_OK;
 }
 
-/* Returns the pixel of the frame with index `at` in the order. */
+/* Finds the pixel of the frame with index `at` in the given order. */
 static void find_pixel(int32_t *x, int32_t *y, uint64_t at, const struct rle_frame *frame, enum rle_order order)
 {
     uint64_t side = (uint64_t)(order == RLE_BY_COLUMNS ? frame->height : frame->width);
@@ -87,7 +87,8 @@ static void find_pixel(int32_t *x, int32_t *y, uint64_t at, const struct rle_fra
     *y = (int32_t)(order == RLE_BY_COLUMNS ? at % side : at / side);
 }
 
-/* A rectangle of the frame: pixels first..end of lines line0..line1, where a line is a column or a row by the order. */
+/* Fills pixels pixels[0]..pixels[1] - 1 of lines lines[0]..lines[1] - 1 of the frame. A line is a column or a row, by
+ * the order. */
 static void fill_lines(const struct canvas *canvas, const struct rle_frame *frame, enum rle_order order,
                        const int64_t lines[2], const int64_t pixels[2])
 {
@@ -109,7 +110,7 @@ enum clv_status rle_fill(const struct canvas *canvas, const struct rle_frame *fr
     int64_t side = order == RLE_BY_COLUMNS ? frame->height : frame->width, at = 0;
     for (size_t i = 0; i < n; at += counts[i++]) {
         int64_t end = at + counts[i], n_lines, length;
-        for (int64_t from = at; i % 2 && from < end; from += n_lines * length) { /* a part of a line, or whole lines */
+        for (int64_t from = at; i % 2 && from < end; from += n_lines * length) { /* a part of a line, or lines */
             int64_t line = from / side, start = from % side;
             n_lines = start || end - from < side ? 1 : (end - from) / side;
             length = side - start < end - from ? side - start : end - from;
@@ -141,7 +142,7 @@ enum clv_status rle_bound(struct rle_frame *bounds, const struct rle_frame *fram
         int32_t x0, y0, x1, y1;
         find_pixel(&x0, &y0, at, frame, order);
         find_pixel(&x1, &y1, at + counts[i] - 1, frame, order);
-        if (order == RLE_BY_COLUMNS && x0 != x1) { /* such a run goes through whole columns */
+        if (order == RLE_BY_COLUMNS && x0 != x1) { /* a run in several columns touches their top and bottom */
             y0 = 0;
             y1 = frame->height - 1;
         } else if (order == RLE_BY_ROWS && y0 != y1) {
@@ -156,8 +157,8 @@ enum clv_status rle_bound(struct rle_frame *bounds, const struct rle_frame *fram
     return CLV_OK;
 }
 
-/* The rows at which columns of pixels enter objects and leave them. Those of column left + k are rows[starts[k]] to
- * rows[starts[k + 1] - 1]. */
+/* The rows at which columns of pixels enter and leave objects. Those of column left + k are
+ * rows[starts[k]]..rows[starts[k + 1] - 1]. */
 struct changes {
     int32_t left, n_columns;
     size_t *starts; /* [n_columns + 2] */
@@ -169,7 +170,7 @@ static void changes_release(struct changes *self)
     arrays_free(self->starts, self->rows);
 }
 
-/* Counts the changes that an edge makes, or puts them. */
+/* Counts the changes at a horizontal edge, or stores them if `rows` is allocated. */
 static void take_edge(struct changes *self, const int32_t a[2], const int32_t b[2])
 {
     int32_t first = a[0] < b[0] ? a[0] : b[0], end = a[0] < b[0] ? b[0] : a[0];
@@ -200,7 +201,7 @@ static int compare_rows(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Finds the changes of each column, from above. */
+/* Finds the changes of each column and sorts them from the top. */
 static enum clv_status find_changes(struct changes *self, const struct contours *contours, const size_t *pieces,
                                     size_t n_pieces, struct clv_error *err)
 {
@@ -218,7 +219,7 @@ static enum clv_status find_changes(struct changes *self, const struct contours 
     for (size_t x = 0; x < n; x++)
         self->starts[x + 2] += self->starts[x + 1];
     NEED(self->rows = array_alloc(self->starts[n + 1], sizeof *self->rows));
-    take_edges(self, contours, pieces, n_pieces); /* moves each start to the value of the next one */
+    take_edges(self, contours, pieces, n_pieces); /* advances each start to where the next one began */
     for (size_t x = 0; x < n; x++)
         qsort(self->rows + self->starts[x], self->starts[x + 1] - self->starts[x], sizeof *self->rows, compare_rows);
     return CLV_OK;
@@ -231,13 +232,13 @@ enum clv_status rle_of_pieces(uint32_t **counts, size_t *n, const struct contour
     MUST(find_changes(&changes, contours, pieces, n_pieces, err));
     const uint64_t height = (uint64_t)contours->height, total = (uint64_t)contours->width * height;
     OWNED_ARRAY uint32_t *result = array_alloc(changes.starts[changes.n_columns] + 1, sizeof *result);
-    uint64_t at = 0; /* where the last run ends */
+    uint64_t at = 0; /* end of the last run */
     size_t m = 0;
     NEED(result);
     for (int32_t x = 0; x < changes.n_columns; x++)
         for (size_t k = changes.starts[x]; k < changes.starts[x + 1]; k++) {
             uint64_t next = (uint64_t)(changes.left + x) * height + (uint64_t)changes.rows[k];
-            if (m && next == at) { /* the object goes on from the end of a column to the next one */
+            if (m && next == at) { /* the object continues from the bottom of a column to the top of the next */
                 at -= result[--m];
                 continue;
             }

@@ -1,4 +1,4 @@
-/* A row of an image cut into runs of equal values, for contour.c and contour_specks.c, which take rows from the top. */
+/* Runs of equal values in a row of an image, for contour.c and contour_specks.c, which read rows from the top. */
 #ifndef DATA_SHAPES_ROW_RUNS_H
 #define DATA_SHAPES_ROW_RUNS_H
 
@@ -8,9 +8,9 @@
 
 struct run {
     int32_t begin, value;
-    int32_t region;   /* which region the run belongs to */
-    int32_t down, up; /* the rings that pass its left side either way, or -1 (contour.c) */
-    bool is_traced;   /* likewise */
+    int32_t region;   /* index of the run's region; -1: not known yet */
+    int32_t down, up; /* open ends of rings on its left side, by direction, or -1 (contour.c) */
+    bool is_traced;   /* whether its region is an object (contour.c) */
 };
 
 /* runs[0..n - 1] cover the row, and runs[n] begins where it ends. */
@@ -24,7 +24,7 @@ static inline void row_runs_release(struct row_runs *self)
     array_free(self->runs);
 }
 
-/* false: out of memory. */
+/* Appends a run. Returns false if out of memory. */
 static inline bool row_runs_add(struct row_runs *self, int32_t begin, int32_t value)
 {
     if (self->n + 1 > self->capacity &&
@@ -34,7 +34,7 @@ static inline bool row_runs_add(struct row_runs *self, int32_t begin, int32_t va
     return true;
 }
 
-/* Ends the row; `outside` is the value of the run behind it. */
+/* Ends the row with a run of value `outside` at index n. Returns false if out of memory. */
 static inline bool row_runs_end(struct row_runs *self, int32_t width, int32_t outside)
 {
     bool is_added = row_runs_add(self, width, outside);
