@@ -1,5 +1,5 @@
-/* Refines the probabilities of a network without a model. Colours may move a border as far as the network's map is
- * blurred there. Start at clv_refine_probabilities, at the end. */
+/* Refines the probability map of a network without a model. The blurrier the map's borders are, the more colours and
+ * couplings count. Start at clv_refine_probabilities, at the end. */
 #include <math.h>
 #include <string.h>
 
@@ -8,12 +8,12 @@
 
 /* Chosen on the training images of the horses (make bench-maps with MAPS_SPLIT=train). */
 #define LEAST     0.0025F /* probabilities are clipped to this .. 1 - this */
-#define FURTHEST  0.5F    /* from 0..1, that a resized probability may be */
+#define FURTHEST  0.5F    /* largest distance from 0..1 of a resized probability */
 #define ODDS_CLIP 3.0
-#define SHARP     2.0 /* pixels of blur up to which a border stays where it is .. */
+#define SHARP     2.0 /* pixels of blur up to which borders do not move .. */
 #define SOFT      5.0 /* .. and from which on colours count in full */
 #define BLUR_WIDTH                                                                                                     \
-    2.2567583342 /* 4 / sqrt(pi): the integral of 4 p (1 - p) across an edge blurred by a Gaussian of 1 */
+    2.2567583342 /* 4 / sqrt(pi): the integral of 4 p (1 - p) across an edge blurred by a Gaussian of deviation 1 */
 
 void clv_refine_probabilities_defaults(struct clv_refine_options *options, int32_t n_labels)
 {
@@ -24,7 +24,7 @@ void clv_refine_probabilities_defaults(struct clv_refine_options *options, int32
 
 /* The probabilities of one image, label by label. */
 struct planes {
-    const float *values; /* [n_planes][n]; one plane: of label 1 of two */
+    const float *values; /* [n_labels][n]; for two labels only that of label 1 */
     int32_t n_labels, width, height;
     size_t n;
 };
@@ -48,8 +48,8 @@ static enum clv_status check(const struct planes *self, int32_t n_channels, stru
     return CLV_OK;
 }
 
-/* Softmaxes in single precision and cubic resizing leave 0..1: what they leave is put back. *clipped is a copy where
- * something has to be, which *self has from then on. */
+/* Clips values to 0..1, which softmaxes in single precision and cubic resizing exceed. If a value has to be clipped,
+ * *clipped becomes a clipped copy, which the caller owns and *self uses. */
 static enum clv_status clip(float **clipped, struct planes *self, struct clv_error *err)
 {
     size_t n = (self->n_labels == 2 ? 1 : (size_t)self->n_labels) * self->n, inside = 0;
@@ -65,7 +65,7 @@ static enum clv_status clip(float **clipped, struct planes *self, struct clv_err
     return CLV_OK;
 }
 
-/* labels[n] = the likeliest; the first of equals. */
+/* labels[n] = the most probable labels, the first among equals. */
 static void take_likeliest(uint8_t *labels, const struct planes *self)
 {
     for (size_t p = 0; p < self->n; p++) {
@@ -80,7 +80,7 @@ static void take_likeliest(uint8_t *labels, const struct planes *self)
     }
 }
 
-/* Returns the probability of the label, in the choice between it and the next best one. */
+/* Returns the probability of the label relative to the sum of it and the next best one. */
 static float surety(const struct planes *self, size_t p, uint8_t label)
 {
     if (self->n_labels == 2)
@@ -92,8 +92,8 @@ static float surety(const struct planes *self, size_t p, uint8_t label)
     return best > 0 ? best / (best + next) : 0.5F;
 }
 
-/* The blur of the map's borders in pixels: the sigma of the Gaussian that makes straight edges as soft. 0 where there
- * is not a border. */
+/* Returns the blur of the map's borders in pixels: the sigma of a Gaussian that blurs straight edges equally. 0 if the
+ * labels have no border. */
 static double measure_blur(const uint8_t *labels, const struct planes *self)
 {
     double unsure = 0, length = 0;
@@ -108,13 +108,14 @@ static double measure_blur(const uint8_t *labels, const struct planes *self)
     return length > 0 ? unsure / length / BLUR_WIDTH : 0;
 }
 
-/* Returns how much colours and couplings count, by the blur. */
+/* Returns the factor of the weights of colours and couplings, 0..1, which rises with the blur. */
 static double share_of(const uint8_t *labels, const struct planes *self)
 {
     return fmin(fmax((measure_blur(labels, self) - SHARP) / (SOFT - SHARP), 0), 1);
 }
 
-/* prior[n]: log odds in units of their mean size, softly clipped: a map's certainty counts, not its calibration. */
+/* prior[n] = log odds divided by their mean size and softly clipped, so that the scale of a map's log odds does not
+ * matter. */
 static void scale_odds(float *prior, const struct planes *self)
 {
     double size = 0;
