@@ -1,5 +1,6 @@
-/* Inputs of the pixel network: Gaussians, derivatives, structure tensors and ranks of lightness and chroma at
- * several scales; then the context from a first network's probabilities. Start at fill and fill_context. */
+/* Computes the inputs of pixel networks: Gaussians of lightness and chroma, derivatives, structure tensors and ranks of
+ * lightness, at several scales; then the context from a first network's probabilities. Start at fill_filters and
+ * fill_context. */
 #include "pixel_net/pixel_net.h"
 
 #include <math.h>
@@ -265,7 +266,7 @@ enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image 
     MUST(fill_state_init(&state, &result, err));
     result.planes = array_alloc(state.n_pixels, PIXEL_CONTEXT_SIZE * sizeof *result.planes);
     NEED(result.planes);
-    MUST(fill(&state, image, light, err));
+    MUST(fill_filters(&state, image, light, err));
     *self = TAKE(result);
     return CLV_OK;
 }

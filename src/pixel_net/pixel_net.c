@@ -1,5 +1,5 @@
-/* A network of one hidden layer that classifies pixels: training by Adam (Kingma & Ba 2015) on mini-batches, and
- * averages over copies with different seeds. Start at pixel_net_train and pixel_net_say. */
+/* Trains and applies networks of one hidden layer that classify pixels: Adam (Kingma & Ba 2015) on mini-batches, and
+ * the mean probability of copies with different seeds. Start at pixel_net_train and pixel_net_say. */
 #include "pixel_net/pixel_net.h"
 
 #include <math.h>

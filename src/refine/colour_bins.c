@@ -1,4 +1,5 @@
-/* Histograms of Lab colours: the bin of a colour, and binomial smoothing along one index or all three. */
+/* Computes the bin of a Lab colour, and smooths histograms of colours by a binomial filter along one index or all
+ * three. */
 #include "refine/refine.h"
 
 #include <string.h>

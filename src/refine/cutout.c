@@ -21,7 +21,7 @@ void cutout_release(struct cutout *self)
     *self = (struct cutout){0};
 }
 
-/* The width of the band around the border, in pixels. */
+/* Returns the width of the band around the border, in pixels. */
 static int32_t band_width(int32_t width, int32_t height)
 {
     int32_t side = width > height ? width : height;

@@ -1,5 +1,6 @@
-/* Colour models of foreground and background near each pixel of an image: smoothed counts over cells, each of which is
- * a square of the image and a range of Lab colours. near_colours_learn counts, near_colours_score turns counts into log ratios. */
+/* Computes colour models of foreground and background near each pixel of an image: smoothed counts over cells, each of
+ * which is a square of the image and a range of Lab colours. near_colours_learn counts, near_colours_score computes log
+ * ratios. */
 #include "refine/refine.h"
 
 #include <math.h>

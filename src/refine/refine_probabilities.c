@@ -7,11 +7,11 @@
 #include "refine/refine.h"
 
 /* Chosen on the training images of the horses (make bench-maps with MAPS_SPLIT=train). */
-#define LEAST     0.0025F /* probabilities are clipped to this .. 1 - this */
-#define FURTHEST  0.5F    /* largest distance from 0..1 of a resized probability */
-#define ODDS_CLIP 3.0
-#define SHARP     2.0 /* pixels of blur up to which borders do not move .. */
-#define SOFT      5.0 /* .. and from which on colours count in full */
+#define MIN_PROBABILITY 0.0025F /* probabilities are clipped to MIN_PROBABILITY .. 1 - MIN_PROBABILITY */
+#define MAX_EXCESS      0.5F    /* largest distance from 0..1 of a resized probability */
+#define ODDS_CLIP       3.0
+#define SHARP           2.0 /* pixels of blur up to which borders do not move .. */
+#define SOFT            5.0 /* .. and from which on colours count in full */
 #define BLUR_WIDTH                                                                                                     \
     2.2567583342 /* 4 / sqrt(pi): the integral of 4 p (1 - p) across an edge blurred by a Gaussian of deviation 1 */
 
@@ -40,7 +40,7 @@ static enum clv_status check(const struct planes *self, int32_t n_channels, stru
     for (int32_t a = 0; a < n_planes; a++)
         for (size_t p = 0; p < self->n; p++) {
             float value = self->values[(size_t)a * self->n + p];
-            if (!(value >= -FURTHEST && value <= 1 + FURTHEST))
+            if (!(value >= -MAX_EXCESS && value <= 1 + MAX_EXCESS))
                 return fail(err, CLV_ERR_DATA, "pixel (%zu, %zu): its probability of label %d is %g, not in 0..1",
                             p % (size_t)self->width, p / (size_t)self->width, self->n_labels == 2 ? 1 : a,
                             (double)value);
@@ -66,7 +66,7 @@ static enum clv_status clip(float **clipped, struct planes *self, struct clv_err
 }
 
 /* labels[n] = the most probable labels, the first among equals. */
-static void take_likeliest(uint8_t *labels, const struct planes *self)
+static void take_most_probable(uint8_t *labels, const struct planes *self)
 {
     for (size_t p = 0; p < self->n; p++) {
         if (self->n_labels == 2) {
@@ -81,7 +81,7 @@ static void take_likeliest(uint8_t *labels, const struct planes *self)
 }
 
 /* Returns the probability of the label relative to the sum of it and the next best one. */
-static float surety(const struct planes *self, size_t p, uint8_t label)
+static float label_probability(const struct planes *self, size_t p, uint8_t label)
 {
     if (self->n_labels == 2)
         return label ? self->values[p] : 1 - self->values[p];
@@ -99,7 +99,7 @@ static double measure_blur(const uint8_t *labels, const struct planes *self)
     double unsure = 0, length = 0;
     size_t width = (size_t)self->width;
     for (size_t p = 0; p < self->n; p++) {
-        double q = (double)surety(self, p, labels[p]);
+        double q = (double)label_probability(self, p, labels[p]);
         unsure += 4 * q * (1 - q);
         bool across = p % width + 1 < width && labels[p] != labels[p + 1];
         bool down = p + width < self->n && labels[p] != labels[p + width];
@@ -120,7 +120,7 @@ static void scale_odds(float *prior, const struct planes *self)
 {
     double size = 0;
     for (size_t p = 0; p < self->n; p++) {
-        float inside = fminf(fmaxf(self->values[p], LEAST), 1 - LEAST);
+        float inside = fminf(fmaxf(self->values[p], MIN_PROBABILITY), 1 - MIN_PROBABILITY);
         prior[p] = (float)portable_log((double)(inside / (1 - inside)));
         size += fabs((double)prior[p]);
     }
@@ -138,7 +138,7 @@ enum clv_status clv_refine_share(double *share, const float *probabilities, int3
     MUST(clip(&clipped, &planes, err));
     OWNED_ARRAY uint8_t *labels = array_alloc(planes.n, sizeof *labels);
     NEED(labels);
-    take_likeliest(labels, &planes);
+    take_most_probable(labels, &planes);
     *share = share_of(labels, &planes);
     return CLV_OK;
 }
@@ -159,7 +159,7 @@ enum clv_status clv_refine_probabilities(uint8_t *labels, const struct clv_image
     OWNED_ARRAY uint8_t *result = array_alloc(planes.n, sizeof *result);
     OWNED_ARRAY float *prior = n_labels == 2 ? array_alloc(planes.n, sizeof *prior) : NULL;
     NEED(result && (n_labels != 2 || prior));
-    take_likeliest(result, &planes);
+    take_most_probable(result, &planes);
     double share = options ? 1 : share_of(result, &planes);
     weights.nearby *= share;
     weights.overall *= share;

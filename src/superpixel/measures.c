@@ -12,7 +12,7 @@ static size_t count_pixels(const struct clv_superpixels *superpixels)
 }
 
 /* Returns how often the most frequent of labels[n] occurs. counts[256] is zero before and after. */
-static size_t commonest(const uint8_t *labels, size_t n, size_t *counts)
+static size_t count_most_frequent(const uint8_t *labels, size_t n, size_t *counts)
 {
     size_t most = 0;
     for (size_t i = 0; i < n; i++)
@@ -40,7 +40,7 @@ enum clv_status clv_achievable_accuracy(double *accuracy, const struct clv_super
         if (truth[i] != void_label)
             sorted[--first[superpixels->labels[i]]] = truth[i];
     for (size_t s = 0; s < n; s++)
-        right += commonest(sorted + first[s], first[s + 1] - first[s], counts);
+        right += count_most_frequent(sorted + first[s], first[s + 1] - first[s], counts);
     *accuracy = first[n] ? (double)right / (double)first[n] : 1;
     return CLV_OK;
 }

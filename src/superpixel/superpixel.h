@@ -5,13 +5,13 @@
 #include "cleave/status.h"
 #include "cleave/superpixel.h"
 
-/* Makes every region of a label map 4-connected. */
+/* Connectivity of the regions of a label map. */
 
-/* labels[height][width] in 0..n_labels-1, of which some may be unused or in several pieces. The largest 4-connected
- * piece of each label (among equals the first in raster order) keeps its label. Every other piece joins the region with
- * which it shares the longest border: first the pieces that touch a region, then the pieces that only touch other
- * pieces. On return the labels are 0..*n_regions-1, numbered by first pixel in raster order. O(pixels). Labels are
- * unchanged on failure (CLV_ERR_MEMORY). */
+/* labels[height][width] in 0..n_labels-1, of which some may be unused or in several pieces. Makes every region
+ * 4-connected. The largest 4-connected piece of each label (among equals the first in raster order) keeps its label.
+ * Every other piece joins the region with which it shares the longest border: first the pieces that touch a region,
+ * then the pieces that only touch other pieces. On return the labels are 0..*n_regions-1, numbered by first pixel in
+ * raster order. O(pixels). Labels are unchanged on failure (CLV_ERR_MEMORY). */
 enum clv_status regions_connect(int32_t *labels, int32_t *n_regions, int32_t width, int32_t height, int32_t n_labels,
                                 struct clv_error *err) CLV_CHECK;
 
@@ -49,7 +49,7 @@ struct label_map {
 enum clv_status region_centroids(float *centroid, const struct label_map *map, double unit,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Sums over the pixels of each superpixel: its mean colour, its centroid, its roughness. */
+/* Sums over the pixels of each superpixel, for its mean colour, centroid and deviation of L. */
 
 struct region_sums {
     double lab[3], square;   /* sums of Lab, and of L squared */

@@ -108,7 +108,7 @@ static enum clv_status sort_into_groups(const struct clv_codebook *codebook, str
     return CLV_OK;
 }
 
-/* Lloyd's algorithm on bytes. word[samples->n] is scratch. */
+/* Runs Lloyd's algorithm on bytes. word[samples->n] is scratch. */
 static enum clv_status iterate_lloyd(const struct clv_codebook *codebook, const struct codebook_samples *samples,
                                      int32_t *word, const struct codebook_options *options, struct clv_error *err)
 {

@@ -53,7 +53,7 @@ static inline __attribute__((always_inline)) int32_t descriptor_distance(const u
     return sum;
 }
 
-/* Codebooks by VLFeat's k-means: the reference implementation of codebook.c's rounds, for recipes that ask for it. */
+/* Codebooks by VLFeat's k-means, the reference implementation of codebook.c, which recipes can choose. */
 
 /* Moves centres[n_words][128] by VLFeat's Lloyd algorithm over descriptors[n][128], 1 <= n_words <= n. Centres are
  * floats until they are rounded to bytes at the end; a centre without descriptors is moved to a random one. The same
@@ -209,7 +209,7 @@ int64_t sift_image_n_cells(const struct sift_image *image, int32_t step_px);
 enum clv_status sift_image_sample(uint8_t *values, const struct sift_image *image, int32_t bin_px, int32_t step_px,
                                   const uint32_t *cells, size_t n, struct clv_error *err) CLV_CHECK;
 
-/* Dense SIFT by VLFeat's vl_dsift: the reference implementation of sift.c, for recipes that ask for it. */
+/* Dense SIFT by VLFeat's vl_dsift, the reference implementation of sift.c, which recipes can choose. */
 
 /* Computes one scale of a grey image, luma[height][width] in 0..255. Cells, bins, orientations and scale are those of
  * sift_extract (4 x 4 bins of bin_px, rows first, 8 orientations with y down; 512 times the unit vector, at most 255),

@@ -112,7 +112,7 @@ static enum clv_status read_map(float *plane, const struct evidence *self, const
 }
 
 /* Returns the label with the largest value at pixel p in planes[n_labels][n], the first at ties. */
-static size_t likeliest(const float *planes, size_t n_labels, size_t n, size_t p)
+static size_t most_probable(const float *planes, size_t n_labels, size_t n, size_t p)
 {
     size_t best = 0;
     for (size_t a = 1; a < n_labels; a++)
@@ -124,7 +124,7 @@ static size_t likeliest(const float *planes, size_t n_labels, size_t n, size_t p
 static void open_labels(struct evidence *self, const float *plane)
 {
     for (size_t p = 0; p < self->n; p++) {
-        size_t best = likeliest(plane, (size_t)self->n_labels, self->n, p);
+        size_t best = most_probable(plane, (size_t)self->n_labels, self->n, p);
         self->is_open[best] |= plane[best * self->n + p] > 0;
     }
 }
@@ -150,10 +150,10 @@ static enum clv_status read_maps(struct evidence *self, const struct clv_example
 }
 
 /* labels[n] = the label with the largest value at each pixel of planes[n_labels][n]. */
-static void take_likeliest(uint8_t *labels, const float *planes, size_t n_labels, size_t n)
+static void take_most_probable(uint8_t *labels, const float *planes, size_t n_labels, size_t n)
 {
     for (size_t p = 0; p < n; p++)
-        labels[p] = (uint8_t)likeliest(planes, n_labels, n, p);
+        labels[p] = (uint8_t)most_probable(planes, n_labels, n, p);
 }
 
 enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const struct clv_example *example,
@@ -186,7 +186,7 @@ enum clv_status evidence_of_net(struct evidence *self, uint8_t *labels, const st
     NEED(result.nodes && result.is_open);
     MUST(pixel_look_vote(result.nodes, segmented, err));
     memset(result.is_open, 1, (size_t)result.n_labels);
-    take_likeliest(labels, result.nodes, (size_t)result.n_labels, result.n);
+    take_most_probable(labels, result.nodes, (size_t)result.n_labels, result.n);
     *self = TAKE(result);
     return CLV_OK;
 }
@@ -217,7 +217,7 @@ enum clv_status evidence_refine(uint8_t *labels, const struct evidence *self, co
     OWNED_ARRAY float *sum = weigh(self, labels, refining);
     NEED(sum);
     if (options->prior > 0 && options->coupling <= 0 && options->nearby <= 0 && options->overall <= 0)
-        take_likeliest(labels, sum, (size_t)self->n_labels, self->n); /* equals a cut without couplings */
+        take_most_probable(labels, sum, (size_t)self->n_labels, self->n); /* equals a cut without couplings */
     else
         MUST(clv_refine_labels(labels, image, sum, self->n_labels, options, err));
     return CLV_OK;
