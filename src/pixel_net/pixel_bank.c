@@ -210,8 +210,8 @@ static enum clv_status fill_ranks(struct fill_state *self, const float *smoothed
     return CLV_OK;
 }
 
-static enum clv_status fill(struct fill_state *self, const struct clv_image *image,
-                            const struct pixel_light *whole_light, struct clv_error *err)
+static enum clv_status fill_filters(struct fill_state *self, const struct clv_image *image,
+                                    const struct pixel_light *whole_light, struct clv_error *err)
 {
     size_t n = self->n_pixels;
     float *light = next_plane(self), *chroma[2] = {self->scratch[2], self->scratch[3]};
