@@ -58,8 +58,8 @@ enum clv_status cutout_band(uint8_t *rgba, const struct image_band *rows, const 
 int32_t cutout_halo(int32_t width, int32_t height);
 
 /* The smallest rectangle that contains all pixels that are not transparent: x in left..right - 1, y in top..bottom - 1,
- * all 0 if there are none. cutout_box_add extends it by the rows rgba[n_rows][width][4], the first of which is row
- * `top`. */
+ * all 0 if there are none. cutout_box_add extends it by rgba[n_rows][width][4], whose first row is row `top`; rows are
+ * added from top to bottom. */
 struct cutout_box {
     int32_t left, top, right, bottom;
 };
@@ -114,8 +114,8 @@ INLINE size_t near_colours_cell(const struct near_colours *self, int32_t x, int3
     return square * NEAR_COLOURS_ALL + self->colour[(size_t)y * (size_t)self->width + (size_t)x];
 }
 
-/* score[n_cells] = near * log((foreground + a) / (background + a)) of the cell's counts, with pseudo-count a, + overall
- * * the log ratio of the cell's colour in the whole image. Cells without pixels get NAN. */
+/* Computes score[n_cells] = near log((foreground + a) / (background + a)) + overall r, where the counts are the cell's,
+ * a is a pseudo-count, and r is the log ratio of the cell's colour in the whole image. Cells without pixels get NAN. */
 void near_colours_score(float *score, const struct near_colours *self, double near, double overall);
 
 /* Couplings between neighbouring pixels of an image, which are small across its edges. */
@@ -137,8 +137,8 @@ void pixel_couplings_release(struct pixel_couplings *self);
  * other. */
 float pixel_couplings_largest(const struct pixel_couplings *self);
 
-/* Fills coupling[4][n], the planes of clv_grid (right, below, below right, below left), for pixels (x, y) to (x + n -
- * 1, y); 0 across the image's border. */
+/* Fills coupling[4][n], the planes of clv_grid (right, below, below right, below left), for n pixels of row y from x; 0
+ * across the image's border. */
 void pixel_couplings_row(float *const coupling[4], const struct pixel_couplings *self, int32_t x, int32_t y, int32_t n);
 
 /* Scales a coupling that is meant for an image of 256 x 256 to one of n_pixels: lengths of borders grow with the side
@@ -150,7 +150,7 @@ double coupling_at(double coupling, size_t n_pixels);
 /* Values of fixed[height][width]: not fixed, or the fixed label. Other values count as FIXED_ZERO. */
 enum { FIXED_NOT, FIXED_ZERO, FIXED_ONE };
 
-/* Returns whether a row of n > 0 pixels has no fixed label, as most rows of large images. */
+/* Returns whether a row of n > 0 pixels has no fixed label, which is so for most rows of large images. */
 static inline bool row_is_free(const uint8_t *fixed, size_t n)
 {
     return *fixed == FIXED_NOT && memcmp(fixed, fixed + 1, n - 1) == 0;

@@ -23,8 +23,8 @@ enum clv_status patch_grid_init(struct clv_patch_grid *grid, int32_t width, int3
     return CLV_OK;
 }
 
-/* Returns which of n patches along a side has its centre nearest to pixel `at`, the lower one at ties. Centres are at c
- * * step + (size - 1) / 2, so c is (2 at - (size - 1)) / (2 step), rounded with halves down. */
+/* Returns which of n patches along a side has its centre nearest to pixel `at`, the lower one at ties. Centre c is at c
+ * step + (size - 1) / 2, so c is (2 at - (size - 1)) / (2 step), rounded with halves down. */
 static int32_t nearest_patch(int32_t at, int32_t side, int32_t size, int32_t step, int32_t n)
 {
     int64_t clipped = size < side ? size : side, numerator = 2 * (int64_t)at - (clipped - 1) - step;

@@ -16,7 +16,7 @@ static int32_t size_from(const struct clv_recipe *recipe, int32_t first_scale)
     return chroma_size(recipe) + scales_from(recipe, first_scale) * words_of_scale(recipe);
 }
 
-/* Fills a row from one window. Columns of scales without a word map stay 0. */
+/* Fills a row from one window: its colours, and its words from scale first_scale. */
 static void fill_window(float *row, const struct scene *windows, const struct views *views, int32_t first_scale,
                         int32_t region)
 {

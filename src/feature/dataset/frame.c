@@ -8,7 +8,8 @@
 
 enum { GRID = 8, OUTSIDE = GRID * GRID, N_FEATURES };
 
-/* Norm relative to feature blocks, whose norm is about 1; chosen by the error of the labels of boxed images. */
+/* The sum of a node's features. Other blocks have norms of about 1; chosen by the error of the labels of boxed
+ * images. */
 static const float FRAME_WEIGHT = 3;
 
 /* Returns the first of the two grid lines, at k / (GRID - 1), around a coordinate in 0..1, and the weight of the

@@ -18,7 +18,7 @@
 #define IMAGE         3   /* the image after decoding */
 #define COPY          7   /* the working copy, and the node of each of its pixels */
 #define RUNS          26  /* during SLIC: tiles of colours, labels, runs of pixels */
-#define SCENE         26  /* Lab, grey, lists of pixels, and labels */
+#define SCENE         26  /* Lab, grey, lists of pixels, and the part of RUNS that remains */
 #define WORD          4   /* per scale: the word of a pixel */
 #define ZONES         9   /* during the measures of contrast */
 #define PLANES        20  /* during gradient histograms (HOG) */
