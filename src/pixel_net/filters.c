@@ -15,9 +15,9 @@ static int32_t within(int32_t at, int32_t size)
     return at < 0 ? 0 : at >= size ? size - 1 : at;
 }
 
-enum { TAPS = 4 }; /* rows that are added together, so that sums stay in registers */
+enum { TAPS = 4 }; /* rows added per pass, so that sums stay in registers */
 
-/* sum[n] += the weighted rows, one after the other. */
+/* Adds to sum[n] the weighted rows, in their order. */
 FOR_EVERY_WIDTH static void add_weighted(float *restrict sum, const float *const rows[TAPS], const float *weights,
                                          size_t n)
 {
@@ -27,7 +27,7 @@ FOR_EVERY_WIDTH static void add_weighted(float *restrict sum, const float *const
         sum[i] = sum[i] + of_a * a[i] + of_b * b[i] + of_c * c[i] + of_d * d[i];
 }
 
-/* Copies a row with `radius` more pixels on both sides. */
+/* Copies a row and repeats its first and last pixel `radius` times. */
 static void pad(float *padded, const float *row, int32_t width, int32_t radius)
 {
     for (int32_t x = -radius; x < width + radius; x++)
@@ -111,7 +111,7 @@ void filter_distance(float *distance, const int32_t *values, int32_t width, int3
     int32_t n = width * height;
     for (int32_t at = 0; at < n; at++)
         distance[at] = most;
-    for (int pass = 0; pass < 2; pass++) /* from the first pixel, then from the last one, with the steps turned */
+    for (int pass = 0; pass < 2; pass++) /* forwards, then backwards with opposite steps */
         for (int32_t i = 0; i < n; i++) {
             int32_t at = pass ? n - 1 - i : i, x = at % width, y = at / width;
             for (int k = 0; k < 4; k++) {

@@ -1,5 +1,6 @@
-/* Inputs of the pixel network: Gaussians, derivatives, structure tensors and ranks of lightness and chroma at
- * several scales; then the context from a first network's probabilities. Start at fill and fill_context. */
+/* Computes the inputs of pixel networks: Gaussians of lightness and chroma, derivatives, structure tensors and ranks of
+ * lightness, at several scales; then the context from a first network's probabilities. Start at fill_filters and
+ * fill_context. */
 #include "pixel_net/pixel_net.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@ void pixel_bank_at(float *x, size_t stride, const struct pixel_bank *self, size_
         memcpy(x + k * stride, self->planes + k * n_pixels + pixel, n * sizeof *x);
 }
 
-/* Planes as they are filled, and scratch. */
+/* The bank while its planes are filled, and scratch planes. */
 struct fill_state {
     struct pixel_bank *bank;
     size_t n_pixels;
@@ -41,7 +42,7 @@ static enum clv_status smooth(float *out, const float *in, double deviation, con
     return filter_gauss(out, in, self->bank->width, self->bank->height, deviation, err);
 }
 
-/* Finds the range of sums from their 1st to their 99.7th hundredth. */
+/* Sets the range from the percentiles 1 and 99.7 of the sums. */
 void pixel_light_stretch(struct pixel_light *self)
 {
     uint64_t n = 0, seen = 0;
@@ -73,7 +74,7 @@ static void fill_light(float *light, const struct clv_image *image, const struct
     }
 }
 
-/* Red and blue against green, 0..1. */
+/* Computes red minus green and blue minus green, -1..1. */
 static void fill_chroma(float *red, float *blue, const struct clv_image *image)
 {
     for (size_t i = 0; i < (size_t)image->width * (size_t)image->height; i++) {
@@ -103,7 +104,7 @@ enum clv_status pixel_light_count_smooth(struct pixel_light *self, const struct 
     return CLV_OK;
 }
 
-/* Finds the threshold between the two classes of values that differ most (Otsu 1979). */
+/* Sets the threshold that maximises the variance between the values below and above it (Otsu 1979). */
 void pixel_light_divide(struct pixel_light *self)
 {
     double n = 0, sum = 0, below = 0, sum_below = 0, best = -1;
@@ -127,7 +128,7 @@ void pixel_light_divide(struct pixel_light *self)
     self->threshold = (float)at * 2.5F / PIXEL_LIGHT_BINS - .5F;
 }
 
-/* The eigenvalues of [[a, c], [c, b]] in every pixel, the greater first. */
+/* Computes the eigenvalues of [[a, c], [c, b]] at every pixel. */
 static void eigenvalues(float *greater, float *less, const float *a, const float *b, const float *c, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -137,7 +138,8 @@ static void eigenvalues(float *greater, float *less, const float *a, const float
     }
 }
 
-/* The derivatives of a map at one scale: `order` 1 their products, 2 the second ones. slope may be NULL. */
+/* Fills scratch[0..2] with xx, yy, xy at one scale: products of the first derivatives (`order` 1) or second derivatives
+ * (2). slope, the length of the gradient, may be NULL. */
 static void derive(const struct fill_state *self, float *slope, const float *map, float scale, int order)
 {
     int32_t width = self->bank->width, height = self->bank->height;
@@ -158,7 +160,7 @@ static void derive(const struct fill_state *self, float *slope, const float *map
         }
 }
 
-/* The curvatures of a smoothed map. */
+/* Adds two planes: the principal curvatures of a smoothed map. */
 static void fill_second(struct fill_state *self, const float *map, float scale)
 {
     float *high = next_plane(self), *low = next_plane(self);
@@ -166,7 +168,8 @@ static void fill_second(struct fill_state *self, const float *map, float scale)
     eigenvalues(high, low, self->scratch[0], self->scratch[1], self->scratch[2], self->n_pixels);
 }
 
-/* The slope of the smoothed lightness, its curvatures, and the structure tensor's eigenvalues, at one scale. */
+/* Adds five planes at one scale: slope and curvatures of the smoothed lightness, and the roots of the structure
+ * tensor's eigenvalues. */
 static enum clv_status fill_derivatives(struct fill_state *self, const float *smoothed, float scale,
                                         struct clv_error *err)
 {
@@ -184,7 +187,7 @@ static enum clv_status fill_derivatives(struct fill_state *self, const float *sm
     return CLV_OK;
 }
 
-/* The distance to the other side of `sides`, less than 0 where it is 0. */
+/* Fills the signed distance to the border between the two values of self->sides, negative where sides is 0. */
 static void fill_distance(float *distance, const struct fill_state *self)
 {
     filter_distance(distance, self->sides, self->bank->width, self->bank->height, MAX_DISTANCE);
@@ -192,7 +195,8 @@ static void fill_distance(float *distance, const struct fill_state *self)
         distance[i] = self->sides[i] ? distance[i] : -distance[i];
 }
 
-/* Fills where a pixel's lightness lies between the smallest and the largest around it, and how far these are apart. */
+/* Adds two planes: the rank of a pixel's lightness between the smoothed minimum and maximum around it, and their
+ * difference. */
 static enum clv_status fill_ranks(struct fill_state *self, const float *smoothed, int32_t radius, struct clv_error *err)
 {
     float *rank = next_plane(self), *range = next_plane(self), *high = self->scratch[0], *low = self->scratch[1];
@@ -206,17 +210,17 @@ static enum clv_status fill_ranks(struct fill_state *self, const float *smoothed
     return CLV_OK;
 }
 
-static enum clv_status fill(struct fill_state *self, const struct clv_image *image, const struct pixel_light *of_whole,
-                            struct clv_error *err)
+static enum clv_status fill_filters(struct fill_state *self, const struct clv_image *image,
+                                    const struct pixel_light *whole_light, struct clv_error *err)
 {
     size_t n = self->n_pixels;
     float *light = next_plane(self), *chroma[2] = {self->scratch[2], self->scratch[3]};
-    struct pixel_light learned = {0};
-    if (!of_whole) {
-        pixel_light_count(&learned, image);
-        pixel_light_stretch(&learned);
+    struct pixel_light own_light = {0};
+    if (!whole_light) {
+        pixel_light_count(&own_light, image);
+        pixel_light_stretch(&own_light);
     }
-    fill_light(light, image, of_whole ? of_whole : &learned);
+    fill_light(light, image, whole_light ? whole_light : &own_light);
     fill_chroma(chroma[0], chroma[1], image);
     float *smoothed[5] = {0};
     for (int k = 0; k < 5; k++)
@@ -227,18 +231,18 @@ static enum clv_status fill(struct fill_state *self, const struct clv_image *ima
         MUST(fill_derivatives(self, smoothed[k], (float)(1 << k), err));
     for (int k = 0; k < 3; k++)
         MUST(fill_ranks(self, smoothed[0], (4 << k) - 1, err));
-    if (!of_whole) {
-        count_smooth(&learned, smoothed[0], n);
-        pixel_light_divide(&learned);
+    if (!whole_light) {
+        count_smooth(&own_light, smoothed[0], n);
+        pixel_light_divide(&own_light);
     }
-    float threshold = of_whole ? of_whole->threshold : learned.threshold, *distance = next_plane(self);
+    float threshold = whole_light ? whole_light->threshold : own_light.threshold, *distance = next_plane(self);
     for (size_t i = 0; i < n; i++)
         self->sides[i] = smoothed[0][i] > threshold;
     fill_distance(distance, self);
     return CLV_OK;
 }
 
-static enum clv_status filling_init(struct fill_state *self, struct pixel_bank *bank, struct clv_error *err)
+static enum clv_status fill_state_init(struct fill_state *self, struct pixel_bank *bank, struct clv_error *err)
 {
     size_t n = (size_t)bank->width * (size_t)bank->height;
     *self = (struct fill_state){.bank = bank, .n_pixels = n};
@@ -249,7 +253,7 @@ static enum clv_status filling_init(struct fill_state *self, struct pixel_bank *
     return self->sides && self->scratch[0] ? CLV_OK : fail_memory(err);
 }
 
-static void filling_release(struct fill_state *self)
+static void fill_state_release(struct fill_state *self)
 {
     arrays_free(self->scratch[0], self->sides);
 }
@@ -258,17 +262,17 @@ enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image 
                                 struct clv_error *err)
 {
     OWNED(pixel_bank_release) struct pixel_bank result = {.width = image->width, .height = image->height};
-    OWNED(filling_release) struct fill_state filling = {0};
-    MUST(filling_init(&filling, &result, err));
-    result.planes = array_alloc(filling.n_pixels, PIXEL_CONTEXT_SIZE * sizeof *result.planes);
+    OWNED(fill_state_release) struct fill_state state = {0};
+    MUST(fill_state_init(&state, &result, err));
+    result.planes = array_alloc(state.n_pixels, PIXEL_CONTEXT_SIZE * sizeof *result.planes);
     NEED(result.planes);
-    MUST(fill(&filling, image, light, err));
+    MUST(fill_filters(&state, image, light, err));
     *self = TAKE(result);
     return CLV_OK;
 }
 
-/* Fills where the lightness lies between the mean of the background and that of objects, both weighted by distance
- * and probability, and how far these are apart. */
+/* Adds two planes: the difference between the mean lightness of objects and of the background near a pixel, and the
+ * position of its lightness between the two. Means are weighted by distance and probability. */
 static enum clv_status fill_contrast(struct fill_state *self, const float *background, double deviation,
                                      struct clv_error *err)
 {
@@ -319,7 +323,7 @@ static enum clv_status fill_context(struct fill_state *self, const float *probab
 
 enum clv_status pixel_bank_add_context(struct pixel_bank *self, const float *probability, struct clv_error *err)
 {
-    OWNED(filling_release) struct fill_state filling = {0};
-    MUST(filling_init(&filling, self, err));
-    return fill_context(&filling, probability, err);
+    OWNED(fill_state_release) struct fill_state state = {0};
+    MUST(fill_state_init(&state, self, err));
+    return fill_context(&state, probability, err);
 }

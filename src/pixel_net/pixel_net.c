@@ -1,5 +1,5 @@
-/* A network of one hidden layer that classifies pixels: training by Adam (Kingma & Ba 2015) on mini-batches, and
- * averages over copies with different seeds. Start at pixel_net_train and pixel_net_say. */
+/* Trains and applies networks of one hidden layer that classify pixels: Adam (Kingma & Ba 2015) on mini-batches, and
+ * the mean probability of copies with different seeds. Start at pixel_net_train and pixel_net_say. */
 #include "pixel_net/pixel_net.h"
 
 #include <math.h>
@@ -9,23 +9,24 @@
 #include "base/machine.h"
 #include "infer/infer.h"
 
-#define HIDDEN     PIXEL_NET_HIDDEN
-#define PIXELS     PIXEL_NET_AT_ONCE
-#define MOST       PIXEL_NET_CLASSES
-#define MAX_INPUTS PIXEL_NET_INPUTS
-#define BATCH      256
-#define PASSES     8
-#define RATE       2e-3F
-#define DECAY      4e-5F
-#define CLIP       5 /* standard deviations */
+#define HIDDEN      PIXEL_NET_HIDDEN
+#define PIXELS      PIXEL_NET_AT_ONCE
+#define MAX_CLASSES PIXEL_NET_CLASSES
+#define MAX_INPUTS  PIXEL_NET_INPUTS
+#define BATCH       256
+#define PASSES      8
+#define RATE        2e-3F
+#define DECAY       4e-5F
+#define CLIP        5 /* standard deviations */
 
-/* Columns of the second layer: the classes and up to three that are not used, for the width of registers. */
+/* Returns the columns of the second layer: the classes, rounded up to a multiple of 4 for the width of registers. */
 static int32_t columns_of(int32_t n_classes)
 {
     return (n_classes + 3) / 4 * 4;
 }
 
-/* A copy's weights: [n_inputs + 1][HIDDEN], the last row the biases, then [HIDDEN + 1][columns] alike. */
+/* A copy's weights are [n_inputs + 1][HIDDEN], then [HIDDEN + 1][columns_of(n_classes)]; the last row of each holds the
+ * biases. */
 size_t pixel_net_size(int32_t n_inputs, int32_t n_classes)
 {
     return ((size_t)n_inputs + 1) * HIDDEN + (HIDDEN + 1) * (size_t)columns_of(n_classes);
@@ -37,7 +38,7 @@ void pixel_net_release(struct pixel_net *self)
     *self = (struct pixel_net){0};
 }
 
-/* x[n_inputs][PIXELS] in its place. */
+/* Standardises x[n_inputs][PIXELS] in place and clips it. */
 FOR_EVERY_WIDTH static void standardise(float *restrict x, const float *restrict standard, int32_t n_inputs)
 {
     for (int32_t k = 0; k < n_inputs; k++)
@@ -48,7 +49,8 @@ FOR_EVERY_WIDTH static void standardise(float *restrict x, const float *restrict
         }
 }
 
-/* hidden[HIDDEN][PIXELS] = max(0, W x + b), out[n_classes][PIXELS] = V hidden + c of x[n_inputs][PIXELS]. */
+/* Computes hidden[HIDDEN][PIXELS] = max(0, W x + b) and out[n_classes][PIXELS] = V hidden + c from
+ * x[n_inputs][PIXELS]. */
 FOR_EVERY_WIDTH static void forward(float *restrict hidden, float *restrict out, const float *restrict w,
                                     const float *restrict x, int32_t n_inputs, int32_t n_classes)
 {
@@ -72,10 +74,10 @@ FOR_EVERY_WIDTH static void forward(float *restrict hidden, float *restrict out,
     }
 }
 
-/* probability[n_classes][PIXELS] of out alike. */
+/* Computes probability[n_classes][PIXELS] from out, which has the same shape. */
 static void softmax(float *probability, const float *out, int32_t n_classes)
 {
-    double e[MOST * PIXELS], sum[PIXELS];
+    double e[MAX_CLASSES * PIXELS], sum[PIXELS];
     for (int i = 0; i < PIXELS; i++) {
         double most = out[i];
         for (int32_t c = 1; c < n_classes; c++)
@@ -95,7 +97,7 @@ static void softmax(float *probability, const float *out, int32_t n_classes)
 
 void pixel_net_say(float *probability, const struct pixel_net *self, float *x)
 {
-    float hidden[HIDDEN * PIXELS], out[MOST * PIXELS], one[MOST * PIXELS];
+    float hidden[HIDDEN * PIXELS], out[MAX_CLASSES * PIXELS], one[MAX_CLASSES * PIXELS];
     int32_t n = self->n_classes * PIXELS;
     standardise(x, self->standard, self->n_inputs);
     memset(probability, 0, (size_t)n * sizeof *probability);
@@ -108,15 +110,15 @@ void pixel_net_say(float *probability, const struct pixel_net *self, float *x)
     }
 }
 
-/* gradient += that of the sum of -log P(class); delta[c][PIXELS] = P(c) - [c is the class], 0 of pixels that are none.
- * */
+/* Adds the gradient of the sum of -log P(class). delta[c][PIXELS] = P(c) - [c is the class], and 0 for unused
+ * pixels. */
 FOR_EVERY_WIDTH static void backward(float *restrict gradient, const float *restrict w, const float *restrict x,
                                      const float *restrict hidden, const float *restrict delta, int32_t n_inputs,
                                      int32_t n_classes)
 {
     size_t second = ((size_t)n_inputs + 1) * HIDDEN;
     int32_t n_columns = columns_of(n_classes);
-    float v[MOST][HIDDEN], turned[PIXELS][HIDDEN]; /* by units: weights; what is hidden, then the slope by it */
+    float v[MAX_CLASSES][HIDDEN], turned[PIXELS][HIDDEN]; /* weights; hidden values, later their gradient */
     for (int u = 0; u < HIDDEN; u++)
         for (int32_t c = 0; c < n_classes; c++)
             v[c][u] = w[second + (size_t)(u * n_columns + c)];
@@ -165,7 +167,7 @@ FOR_EVERY_WIDTH static void adam(float *restrict w, float *restrict first, float
     }
 }
 
-/* State of the training of a copy. */
+/* Training state of one copy. */
 struct descent {
     float *first, *second, *gradient; /* [size] each, one array */
     int32_t *order;                   /* [n] */
@@ -173,12 +175,12 @@ struct descent {
     const struct pixel_net_examples *examples;
 };
 
-/* d->gradient += that of pixels[n], at most PIXELS, by weights w. Inputs of the next ones are fetched meanwhile, for
- * the order goes all over memory. */
+/* Adds to d->gradient the gradient of pixels[n], n <= PIXELS, at weights w. The order of pixels is random, so the
+ * inputs of the next ones are prefetched. */
 static void add_gradient(const struct pixel_net *self, struct descent *d, const float *w, const int32_t *pixels, int n)
 {
     const struct pixel_net_examples *examples = d->examples;
-    float x[(MAX_INPUTS + 1) * PIXELS], hidden[HIDDEN * PIXELS], delta[MOST * PIXELS];
+    float x[(MAX_INPUTS + 1) * PIXELS], hidden[HIDDEN * PIXELS], delta[MAX_CLASSES * PIXELS];
     for (const int32_t *next = pixels + n; next < pixels + n + PIXELS && next < d->order + examples->n; next++)
         for (int32_t k = 0; k < self->n_inputs; k += 16)
             __builtin_prefetch(examples->inputs + (size_t)*next * (size_t)self->n_inputs + k);
@@ -264,8 +266,8 @@ enum clv_status pixel_net_train(struct pixel_net *self, const struct pixel_net_e
         .weights = array_alloc(d.size, (size_t)n_copies * sizeof *result.weights)};
     d.first = array_alloc(d.size, 3 * sizeof *d.first);
     d.order = array_alloc(n, sizeof *d.order);
-    FAIL_IF(n_inputs > MAX_INPUTS || n == 0 || examples->n_classes > MOST, CLV_ERR_USAGE,
-            "a network needs pixels of 1 to %d inputs and up to %d classes", MAX_INPUTS, MOST);
+    FAIL_IF(n_inputs > MAX_INPUTS || n == 0 || examples->n_classes > MAX_CLASSES, CLV_ERR_USAGE,
+            "a network needs pixels of 1 to %d inputs and up to %d classes", MAX_INPUTS, MAX_CLASSES);
     NEED(result.standard && result.weights && d.first && d.order);
     d.second = d.first + d.size;
     d.gradient = d.second + d.size;

@@ -12,8 +12,8 @@
 
 /* Filters of planes[height][width]. Beyond the border they use the nearest pixel inside. */
 
-/* out = in smoothed by a Gaussian of that deviation in pixels, cut off at three deviations. out may be in. O(pixels x
- * deviation). */
+/* Smooths `in` by a Gaussian of standard deviation `deviation` in pixels, cut off at three deviations and at 64 pixels.
+ * out may be in. O(pixels x deviation). */
 enum clv_status filter_gauss(float *out, const float *in, int32_t width, int32_t height, double deviation,
                              struct clv_error *err) CLV_CHECK;
 
@@ -22,8 +22,8 @@ enum clv_status filter_gauss(float *out, const float *in, int32_t width, int32_t
 enum clv_status filter_extremes(float *greatest, float *least, const float *in, int32_t width, int32_t height,
                                 int32_t radius, struct clv_error *err) CLV_CHECK;
 
-/* distance[height][width] to the nearest pixel of another value, 1 next to one, steps of 1 and sqrt 2 (Borgefors 1986);
- * no more than `most`. O(pixels). */
+/* Computes distance[height][width] to the nearest pixel of a different value: chamfer distance with steps of 1 and sqrt
+ * 2 (Borgefors 1986), 1 next to such a pixel, and at most `most`. O(pixels). */
 void filter_distance(float *distance, const int32_t *values, int32_t width, int32_t height, float most);
 
 /* Classifies pixels, for example as background, rim and core of objects, by small networks of one hidden layer whose
@@ -33,7 +33,7 @@ void filter_distance(float *distance, const int32_t *values, int32_t width, int3
 enum { OBJECT_BACKGROUND, OBJECT_RIM, OBJECT_CORE, OBJECT_CLASSES };
 enum {
     PIXEL_NET_HIDDEN = 32,
-    PIXEL_NET_INPUTS = 98, /* PIXEL_BANK_SIZE and two of each class */
+    PIXEL_NET_INPUTS = 98, /* PIXEL_BANK_SIZE and two for each class */
     PIXEL_NET_CLASSES = 32,
     PIXEL_NET_AT_ONCE = 32 /* pixels */
 };
@@ -43,7 +43,7 @@ struct pixel_net {
     float *standard; /* [2][n_inputs]: mean, 1 / standard deviation */
     float *weights;  /* [n_copies][pixel_net_size] */
 };
-size_t pixel_net_size(int32_t n_inputs, int32_t n_classes); /* weights of a copy */
+size_t pixel_net_size(int32_t n_inputs, int32_t n_classes); /* number of weights of a copy */
 void pixel_net_release(struct pixel_net *self);
 
 struct pixel_net_examples {
@@ -54,8 +54,9 @@ struct pixel_net_examples {
     int32_t n_inputs, n_classes;
 };
 
-/* Learns n_copies: minimises the weighted mean of -log P with a little weight decay, by Adam (Kingma & Ba 2015) in 8
- * passes of batches of 256. Same seed, same bytes. CLV_ERR_INTERRUPTED between passes. O(n). */
+/* Trains n_copies networks from different random weights. Each minimises the weighted mean of -log P with weak weight
+ * decay, by Adam (Kingma & Ba 2015) in 8 passes of batches of 256. The same seed gives the same bytes.
+ * CLV_ERR_INTERRUPTED between passes. O(n). */
 enum clv_status pixel_net_train(struct pixel_net *self, const struct pixel_net_examples *examples, int32_t n_copies,
                                 uint64_t seed, const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
@@ -63,10 +64,10 @@ enum clv_status pixel_net_train(struct pixel_net *self, const struct pixel_net_e
  * in place. */
 void pixel_net_say(float *probability, const struct pixel_net *self, float *x);
 
-/* Inputs of the networks at each pixel: responses of filters at several scales to chroma and to the lightness, which
- * is stretched so that images of the same kind look similar. Then the context (Tu & Bai 2010): the probabilities of
- * a first network around the pixel, and where the pixel's lightness lies between those of the background and of the
- * objects near it. */
+/* Inputs of the networks at each pixel. The first are filter responses at several scales of chroma and of lightness,
+ * which is stretched so that images of the same kind are similar. The context (Tu & Bai 2010) follows: a first
+ * network's probabilities around the pixel, and the position of the pixel's lightness between those of background and
+ * objects nearby. */
 
 enum {
     PIXEL_BANK_SIZE = 34,
@@ -79,8 +80,8 @@ struct pixel_bank {
 };
 
 /* The stretch of an image's lightness (the sum of red, green and blue), and the threshold between its dark and bright
- * smoothed values. All windows of an image share those of the whole image, whose pixels are counted window by window:
- * first the sums of all windows, then their stretched and smoothed lightness.
+ * smoothed values. Windows of a large image use the stretch and the threshold of the whole image. These are counted
+ * window by window: first the sums of all windows, then their stretched and smoothed lightness.
  *
  *     struct pixel_light light = {0};
  *     for each window
@@ -103,8 +104,8 @@ enum clv_status pixel_light_count_smooth(struct pixel_light *self, const struct 
                                          const struct image_part *core, struct clv_error *err) CLV_CHECK;
 void pixel_light_divide(struct pixel_light *self);
 
-/* Filters an image of 3 channels. light: that of the whole image, of which this may be a window; NULL: its own.
- * O(pixels), about 200 bytes per pixel. */
+/* Filters an image of 3 channels. `light` is that of the whole image if this is a window of it; NULL computes it from
+ * this image. O(pixels), about 200 bytes per pixel. */
 enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image *image, const struct pixel_light *light,
                                 struct clv_error *err) CLV_CHECK;
 void pixel_bank_release(struct pixel_bank *self);
@@ -113,7 +114,7 @@ void pixel_bank_release(struct pixel_bank *self);
 enum clv_status pixel_bank_add_context(struct pixel_bank *self, const float *probability,
                                        struct clv_error *err) CLV_CHECK;
 
-/* x[n_planes][stride] of n <= stride pixels from `pixel` on. */
+/* Copies the inputs of n <= stride pixels, the first at index `pixel`, to x[n_planes][stride]. */
 void pixel_bank_at(float *x, size_t stride, const struct pixel_bank *self, size_t pixel, size_t n);
 
 #endif

@@ -1,6 +1,6 @@
-/* Moves the border of labels that were cut at a smaller size to the edges of a large image, by minimum cuts of what is
- * near the border in 64 x 64 tiles with a margin. Tiles run in parallel, and each writes only its own pixels. Start at
- * border_enlarge, then border_follow and follow. */
+/* Moves the border of labels that were cut at a smaller size to the edges of a large image, by minimum cuts of the
+ * pixels near the border in 64 x 64 tiles with a margin. Tiles run in parallel, and each writes only the pixels of its
+ * core. Start at border_enlarge, then border_follow and follow. */
 #include "refine/refine.h"
 
 #include <math.h>
@@ -10,16 +10,16 @@
 #include "cleave/image.h"
 #include "infer/grid/grid.h"
 
-#define BORDER 0.5 /* coupling at the image's own pixels */
+#define BORDER 0.5 /* coupling at the full size of the image */
 #define TILE   64
-#define PULL   2.0F /* towards the side that most pixels within reach are on */
-#define COLOUR 1.0F /* of the colours' log odds, which end at .. */
+#define PULL   2.0F /* weight of the share of foreground within reach */
+#define COLOUR 1.0F /* weight of the colours' log odds */
 #define CLIP   2.0F
-#define LARGE  100.0F /* scores are rounded as if there were such, too */
+#define LARGE  100.0F /* largest unary score for rounding, above any that occurs */
 
 struct border {
     uint8_t *labels;       /* the result */
-    const uint8_t *before; /* a copy of the labels as they were given */
+    const uint8_t *before; /* a copy of the labels on entry */
     const struct clv_image *image;
     const struct pixel_couplings *couplings;
     const uint8_t *fixed;    /* or NULL */
@@ -27,14 +27,14 @@ struct border {
     int32_t reach, n_columns;
 };
 
-/* A tile with its surroundings within reach, which together are the whole. */
+/* A tile with a margin of `reach` pixels. The tile without its margin is its core. */
 struct tile {
-    int32_t x, y, width, height; /* of the whole */
-    int32_t core[4];             /* first and end x, first and end y within */
-    float *unary, *coupling[4];  /* of the whole; of a row */
-    uint8_t *labels;             /* GRID_UNDECIDED where they are not certain; then as grid_rows_map has them */
+    int32_t x, y, width, height; /* with the margin */
+    int32_t core[4];             /* first and end x, first and end y, relative to x and y */
+    float *unary, *coupling[4];  /* [height][width]; [width] of a row */
+    uint8_t *labels;             /* certain labels or GRID_UNDECIDED; after the cut, of grid_rows_map */
     uint8_t *is_kept;            /* pixels that are in the cut */
-    int32_t *sums;               /* [height + 1][width + 1] of labels, above and left */
+    int32_t *sums;               /* [height + 1][width + 1] summed-area table of the labels on entry */
     const struct border *border;
 };
 
@@ -44,7 +44,7 @@ static void tile_release(struct tile *self)
     arrays_free(self->labels, self->is_kept, self->sums);
 }
 
-static struct tile place(const struct border *border, size_t index)
+static struct tile tile_of(const struct border *border, size_t index)
 {
     int32_t x = (int32_t)index % border->n_columns * TILE, y = (int32_t)index / border->n_columns * TILE;
     int32_t end_x = smaller(x + TILE, border->image->width), end_y = smaller(y + TILE, border->image->height);
@@ -60,7 +60,7 @@ static struct tile place(const struct border *border, size_t index)
     return tile;
 }
 
-/* Returns whether the border goes through the tile. */
+/* Returns whether the tile with its margin has both labels. */
 static bool has_both(const struct border *border, const struct tile *tile)
 {
     size_t stride = (size_t)border->image->width;
@@ -95,7 +95,7 @@ static enum clv_status tile_init(struct tile *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* The share of foreground within reach of a pixel. */
+/* Returns the share of foreground in the square within reach of a pixel. */
 static float share_around(const struct tile *self, int32_t x, int32_t y, int32_t reach)
 {
     int32_t x0 = x > reach ? x - reach : 0, x1 = smaller(x + reach + 1, self->width);
@@ -105,7 +105,7 @@ static float share_around(const struct tile *self, int32_t x, int32_t y, int32_t
 }
 
 struct colours {
-    int64_t sum[2][3], n[2], square; /* of what is certain */
+    int64_t sum[2][3], n[2], square; /* of pixels with certain labels, by label */
 };
 
 static const uint8_t *byte_at(const struct tile *self, int32_t x, int32_t y)
@@ -123,8 +123,8 @@ static void colours_add(struct colours *self, const uint8_t *pixel, int side)
     self->n[side]++;
 }
 
-/* Scores pixels by the labels around them. Those where all within reach are alike, and those that are fixed, are
- * certain. */
+/* Scores pixels by the labels around them. A pixel's label is certain if it is fixed or all labels within reach are
+ * equal. */
 static void score_surroundings(struct tile *self, struct colours *colours)
 {
     const struct border *border = self->border;
@@ -144,7 +144,7 @@ static void score_surroundings(struct tile *self, struct colours *colours)
     }
 }
 
-/* Adds how much more the colours of undecided pixels are like one side than like the other. */
+/* Adds to the scores of undecided pixels the log odds of their colours under a Gaussian for each side, clipped. */
 static void score_colours(struct tile *self, const struct colours *colours)
 {
     if (colours->n[0] < TILE || colours->n[1] < TILE)
@@ -169,7 +169,8 @@ static void score_colours(struct tile *self, const struct colours *colours)
         }
 }
 
-/* Makes all pixels away that are not beside an undecided one. Returns whether there is any. */
+/* Excludes from the cut (GRID_AWAY) all pixels that are neither undecided nor next to one that is. Returns whether any
+ * pixel is undecided. */
 static bool keep_undecided(struct tile *self)
 {
     bool is_any = false;
@@ -206,7 +207,7 @@ static void tile_row(void *context, const float **unary, const float *coupling[4
         coupling[k] = self->coupling[k];
 }
 
-/* Writes the labels of the core that are not away. */
+/* Writes the labels of the core's pixels that are in the cut. */
 static void write_core(const struct tile *self)
 {
     for (int32_t y = self->core[2]; y < self->core[3]; y++) {
@@ -221,7 +222,7 @@ static void write_core(const struct tile *self)
 static enum clv_status follow(void *context, size_t index, int thread, struct clv_error *err)
 {
     const struct border *border = context;
-    OWNED(tile_release) struct tile tile = place(border, index);
+    OWNED(tile_release) struct tile tile = tile_of(border, index);
     struct colours colours = {0};
     (void)thread;
     if (!has_both(border, &tile))

@@ -1,10 +1,11 @@
-/* Histograms of Lab colours: the bin of a colour, and binomial smoothing along one index or all three. */
+/* Computes the bin of a Lab colour, and smooths histograms of colours by a binomial filter along one index or all
+ * three. */
 #include "refine/refine.h"
 
 #include <string.h>
 
 #define AB_RANGE 50            /* a and b beyond it share the last bins */
-#define BLOCK    (12 * 1728UL) /* of the inner index, worked on at once */
+#define BLOCK    (12 * 1728UL) /* of the inner index, smoothed per pass */
 
 static int32_t bin_of(float value, float low, float high, int32_t n_bins)
 {
@@ -22,7 +23,7 @@ int32_t colour_bin(const float lab[3], int32_t n_bins)
 
 void colour_bins_smooth(float *values, size_t n_outer, size_t n, size_t n_inner)
 {
-    float before[BLOCK]; /* of the slice before, unsmoothed */
+    float before[BLOCK]; /* unsmoothed values of the previous slice */
     for (size_t o = 0; o < n_outer; o++)
         for (size_t start = 0; start < n_inner; start += BLOCK) {
             size_t left = n_inner - start, block = left < BLOCK ? left : BLOCK;

@@ -1,6 +1,6 @@
-/* Cuts an object out on transparency: in a band around its border, alpha follows from a linear Gaussian model of
- * mixed colours, whose formulas are in refine.h. All sums are of whole numbers, so bands of an image give the pixels of
- * the image. Start at cutout_band; mix computes one pixel. */
+/* Cuts an object out on transparency: in a band around its border, alpha follows from a linear Gaussian model of mixed
+ * colours, whose formulas are in refine.h. All sums are integers, so bands of rows give the same pixels as the whole
+ * image. Start at cutout_band; mix computes one pixel. */
 #include "refine/refine.h"
 
 #include <math.h>
@@ -8,12 +8,12 @@
 
 #include "base/base.h"
 
-/* Kinds of pixels; the band's pixels are within `band` of the other side. */
+/* Flags of a pixel; pixels of the band are within band_width of the other side. */
 enum { IS_OBJECT = 1, IS_BAND = 2 };
 
-#define SURE_WEIGHT 64  /* weight in means of colours of a pixel outside the band; pixels in the band have weight 1 */
+#define SURE_WEIGHT 64  /* weight of a pixel outside the band in mean colours; in the band it is 1 */
 #define NOISE       25  /* least variance of a channel: a deviation of 5 levels */
-#define FAINT       0.1 /* alpha up to this becomes 0, from 1 minus this on 1 */
+#define FAINT       0.1 /* alpha up to FAINT becomes 0, from 1 - FAINT on 1 */
 
 void cutout_release(struct cutout *self)
 {
@@ -21,18 +21,18 @@ void cutout_release(struct cutout *self)
     *self = (struct cutout){0};
 }
 
-/* The width of the band around the border, in pixels. */
+/* Returns the width of the band around the border, in pixels. */
 static int32_t band_width(int32_t width, int32_t height)
 {
     int32_t side = width > height ? width : height;
     return 2 + side / 1000;
 }
 
-/* Kinds of the pixels of a band of rows, its halo included. */
+/* Flags of the pixels of some rows and their halo. */
 struct kinds {
     const struct image_band *rows;
     int32_t width, height; /* of the image */
-    int32_t first, end;    /* rows of it that are present */
+    int32_t first, end;    /* rows of the image that are present */
     uint8_t *kind;
 };
 
@@ -41,14 +41,14 @@ static int32_t clamp(int32_t at, int32_t n)
     return at < 0 ? 0 : at < n ? at : n - 1;
 }
 
-/* Row y; the image's border repeats. */
+/* Returns row y; rows beyond the image repeat its first or last one. */
 static uint8_t *kind_row(const struct kinds *self, int32_t y)
 {
     return self->kind + (size_t)(clamp(y, self->height) - self->first) * (size_t)self->width;
 }
 
-/* Marks the pixels of rows from..to - 1 whose square of side 2 band + 1 holds both sides. `sum` counts both sides in
- * each column over the rows of the square. */
+/* Marks the pixels of rows from..to - 1 with object and background in the square of side 2 band + 1 around them. `sum`
+ * counts object pixels of each column over the rows of the square. */
 static enum clv_status mark_band(struct kinds *self, int32_t from, int32_t to, int32_t band, struct clv_error *err)
 {
     OWNED_ARRAY int32_t *sum = array_zalloc((size_t)self->width, sizeof *sum);
@@ -70,8 +70,8 @@ static enum clv_status mark_band(struct kinds *self, int32_t from, int32_t to, i
     return CLV_OK;
 }
 
-/* tent[width] = the number of object pixels of each column around row y, weighed by a tent that ends just outside the
- * band. */
+/* tent[width] = the number of object pixels of each column around row y, weighted by a tent function that ends just
+ * outside the band. */
 static void weigh_columns(int32_t *tent, const struct kinds *self, int32_t y, int32_t band)
 {
     const size_t width = (size_t)self->width;
@@ -84,7 +84,7 @@ static void weigh_columns(int32_t *tent, const struct kinds *self, int32_t y, in
     }
 }
 
-/* Returns the share of the object around a pixel of that row, weighed by a tent in both directions. */
+/* Returns the share of the object around pixel x of that row, weighted by a tent function in both directions. */
 static double smoothed(const int32_t *tent, int32_t width, int32_t x, int32_t band)
 {
     int64_t sum = 0, all = (int64_t)(band + 1) * (band + 1);
@@ -106,12 +106,12 @@ static void sums_add(struct sums *sums, const struct sums *other, int sign)
     sums->square += sign * other->square;
 }
 
-/* Sums of colours in the windows around the pixels of a row; it moves from row to row. */
+/* Sums of colours in the window around a pixel, kept by column and updated from row to row. */
 struct nearby {
     const struct kinds *kinds;
     int32_t width, reach;
     struct sums (*columns)[2]; /* [width] of background and object, in the rows of the window */
-    int32_t *tent;             /* [width] of the row that is drawn, if any of its pixels is in the band */
+    int32_t *tent;             /* [width] of the present row if it has pixels in the band */
 };
 
 static void add_row(struct nearby *self, int32_t y, int sign)
@@ -140,7 +140,7 @@ static void add_column(struct sums window[2], const struct nearby *self, int32_t
     sums_add(&window[1], &self->columns[x][1], sign);
 }
 
-/* Computes the mean colour and the mean variance of its channels; the sums must not be empty. */
+/* Computes the mean colour, and in *spread the mean variance of its channels plus NOISE. The sums must not be empty. */
 static void describe(double mean[3], double *spread, const struct sums *sums)
 {
     double n = (double)sums->weight;
@@ -157,7 +157,7 @@ static uint8_t rounded(double value)
     return (uint8_t)int32_within(value + 0.5, 0, 255);
 }
 
-/* Mixes a pixel of the band, for which the smoothed labels give `prior`. */
+/* Computes a pixel of the band; `prior` is a, the smoothed labels. */
 static void mix(uint8_t rgba[4], const uint8_t *pixel, double prior, double mean[2][3], const double spread[2])
 {
     const double *background = mean[0], *object = mean[1];
@@ -184,7 +184,7 @@ static void draw_pixel(uint8_t rgba[4], const struct nearby *self, int32_t x, ui
     if (kind == IS_OBJECT) {
         memcpy(rgba, pixel, 3);
         rgba[3] = 255;
-    } else if (kind & IS_BAND) { /* whose windows hold both sides */
+    } else if (kind & IS_BAND) { /* the window holds both sides */
         describe(mean[0], &spread[0], &window[0]);
         describe(mean[1], &spread[1], &window[1]);
         mix(rgba, pixel, smoothed(self->tent, self->width, x, band), mean, spread);
@@ -217,7 +217,7 @@ static void nearby_release(struct nearby *self)
     arrays_free(self->columns, self->tent);
 }
 
-/* A window reaches 3 band widths, and the kinds of its pixels depend on one more. */
+/* A window reaches 3 band widths, and the flags of its pixels depend on one more. */
 int32_t cutout_halo(int32_t width, int32_t height)
 {
     return 4 * band_width(width, height);

@@ -6,9 +6,9 @@
 
 enum { BINS = 24, COLOURS = BINS * BINS * BINS };
 
-#define DOUBT 1e-5 /* of all pixels of a side */
+#define DOUBT 1e-5 /* added to each frequency */
 
-/* Writes the bins of the row's colours. */
+/* colours[width] = the bins of the colours of row y. lab[width][3] is scratch. */
 static void bins_of_row(int32_t *colours, float *lab, const struct clv_image *image, int32_t y)
 {
     size_t width = (size_t)image->width;
@@ -17,7 +17,7 @@ static void bins_of_row(int32_t *colours, float *lab, const struct clv_image *im
         colours[x] = colour_bin(lab + 3 * x, BINS);
 }
 
-/* Replaces the first half of counts[2][COLOURS], of background and foreground, by the log ratios. */
+/* Replaces counts[0] of counts[2][COLOURS], background and foreground, by the log ratios of the colours. */
 static void take_ratios(float *counts)
 {
     float *background = counts, *foreground = counts + COLOURS;

@@ -1,5 +1,6 @@
-/* Colour models of foreground and background near each pixel of an image: smoothed counts over cells, each of which is
- * a square of the image and a range of Lab colours. near_colours_learn counts, near_colours_score turns counts into log ratios. */
+/* Computes colour models of foreground and background near each pixel of an image: smoothed counts over cells, each of
+ * which is a square of the image and a range of Lab colours. near_colours_learn counts, near_colours_score computes log
+ * ratios. */
 #include "refine/refine.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 #define SQUARES_ACROSS 15 /* squares along the side of a square image of the same area */
 #define MIN_SQUARE_PX  8
 #define COLOURS        NEAR_COLOURS_ALL
-#define NEAR_DOUBT     (1.0 / 256) /* of the pixels of a square */
+#define NEAR_DOUBT     (1.0 / 256) /* pseudo-count, as a share of a square's pixels */
 #define OVERALL_DOUBT  1e-4
 
 void near_colours_release(struct near_colours *self)

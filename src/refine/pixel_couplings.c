@@ -1,5 +1,5 @@
-/* Contrast-sensitive couplings between neighbouring pixels (Boykov & Jolly 2001), computed row by row, so that
- * they take no memory. Start at pixel_couplings_row. */
+/* Contrast-sensitive couplings between neighbouring pixels (Boykov & Jolly 2001), computed row by row instead of being
+ * stored. Start at pixel_couplings_row. */
 #include "refine/refine.h"
 
 #include <math.h>
@@ -8,9 +8,9 @@
 #include "base/base.h"
 #include "base/machine.h"
 
-#define FLOOR          0.1   /* e: what a border along the strongest edge still costs */
-#define NO_CONTRAST    1e-4  /* contrasts that weigh less count as none */
-#define REFERENCE_SIDE 256.0 /* of the image that a coupling is meant for */
+#define FLOOR          0.1   /* e: relative coupling across the strongest edge */
+#define NO_CONTRAST    1e-4  /* smaller values of the exponential all count as this one */
+#define REFERENCE_SIDE 256.0 /* side of the image that a coupling is meant for */
 
 static inline int32_t square_distance(const uint8_t *a, const uint8_t *b)
 {
@@ -18,7 +18,7 @@ static inline int32_t square_distance(const uint8_t *a, const uint8_t *b)
     return red * red + green * green + blue * blue;
 }
 
-enum { BLOCK = 1 << 15 }; /* so many squares of differences of bytes stay below 2^31 */
+enum { BLOCK = 1 << 15 }; /* the sum of so many squared differences of bytes stays below 2^31 */
 
 /* Returns the sum of n squared differences. */
 FOR_EACH_MACHINE static uint64_t sum_of_squares(const uint8_t *a, const uint8_t *b, size_t n)
@@ -37,7 +37,7 @@ FOR_EACH_MACHINE static uint64_t sum_of_squares(const uint8_t *a, const uint8_t 
     return sum;
 }
 
-/* Returns the mean over neighbours side by side and one above the other, at least 1. */
+/* Returns the mean squared difference of horizontal and vertical neighbours, at least 1. */
 static double mean_contrast(const struct clv_image *image)
 {
     size_t width = (size_t)image->width, height = (size_t)image->height;
@@ -51,7 +51,8 @@ static double mean_contrast(const struct clv_image *image)
     return mean > 1 ? mean : 1;
 }
 
-/* weight[d] = e + (1 - e) exp(-d / (2 mean)) of squared distances d; the last one stands for all above, too. */
+/* Returns weight[d] = e + (1 - e) exp(-d / (2 mean)) for squared distances d <= *last, or NULL without memory. Larger
+ * distances use the last weight. */
 static float *contrast_weights(int32_t *last, double mean)
 {
     double highest = fmin(-2 * mean * portable_log(NO_CONTRAST), 3 * 255 * 255);

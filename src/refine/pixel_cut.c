@@ -1,6 +1,6 @@
-/* Minimum cuts of images, of large ones in windows. Where all pixels prefer one label nothing is cut (quiet_tiles.c). A
- * label that a window takes with both possible surroundings is the label of the whole cut; the few pixels that stay
- * open are improved window by window. Start at pixel_cut, at the end. */
+/* Computes minimum cuts of images, of large ones in windows. Parts whose pixels all prefer one label are left out
+ * (quiet_tiles.c). Each window is solved with undecided pixels around it at 0 and at 1, which bounds the labels of the
+ * whole cut; the few pixels that remain undecided are improved window by window. Start at pixel_cut, at the end. */
 #include "refine/refine.h"
 
 #include <math.h>
@@ -12,13 +12,13 @@
 
 #define MAX_SWEEPS 4
 
-/* Windows of 1 / across of the image's sides, moved by a share of theirs: from what costs least to what decides
- * most. */
+/* Windows with 1 / across of the image's sides, shifted by shares of a window's sides. The cheapest passes come
+ * first. */
 static const struct pass {
     int across;
     double right, down;
 } passes[] = {{5, 0, 0}, {5, 0.5, 0.5}, {5, 0.5, 0}, {5, 0, 0.5}, {4, 0, 0}, {4, 0.5, 0.5}, {4, 0.5, 0}, {4, 0, 0.5}};
-enum { N_PASSES = sizeof passes / sizeof *passes, LEAST_ACROSS = 4 };
+enum { N_PASSES = sizeof passes / sizeof *passes, MIN_ACROSS = 4 };
 
 struct rectangle {
     int32_t left, top, right, bottom; /* without right and bottom */
@@ -28,14 +28,14 @@ struct pixel_cut_state {
     const struct pixel_energy *energy;
     struct grid_scale scale; /* of struct grid_rows */
     struct quiet_tiles quiet;
-    uint8_t *known;      /* [height][width] labels; GRID_UNDECIDED: none yet; GRID_AWAY: in quiet tiles */
-    size_t n_open;       /* of which there are so many */
-    float *row[5];       /* of a window: unary, couplings */
+    uint8_t *known;      /* [height][width] labels, GRID_UNDECIDED, or GRID_AWAY in quiet tiles */
+    size_t n_open;       /* number of undecided pixels */
+    float *row[5];       /* unary scores and couplings of a row of a window */
     uint8_t *labels;     /* of a window */
-    struct rectangle in; /* the window in work */
+    struct rectangle in; /* the current window */
 };
 
-static void cutting_release(struct pixel_cut_state *self)
+static void pixel_cut_state_release(struct pixel_cut_state *self)
 {
     array_free(self->labels);
     quiet_tiles_release(&self->quiet);
@@ -51,7 +51,7 @@ static float largest_of(const float *values, int32_t n)
     return largest;
 }
 
-/* The least value above 0, or INFINITY. */
+/* Returns the least value above 0, or INFINITY. */
 static float least_above_0(const float *values, int32_t n)
 {
     float least = INFINITY;
@@ -62,7 +62,7 @@ static float least_above_0(const float *values, int32_t n)
     return least;
 }
 
-/* A side of windows, and the ring of known pixels around them. */
+/* Returns the side of a window, without the ring of fixed pixels around it. */
 static int32_t side_of(int32_t length, int across)
 {
     return length / across + 1;
@@ -72,10 +72,10 @@ int64_t pixel_cut_window(int32_t width, int32_t height, int64_t whole)
 {
     if ((int64_t)width * height <= whole)
         return (int64_t)width * height;
-    return (int64_t)(side_of(width, LEAST_ACROSS) + 2) * (side_of(height, LEAST_ACROSS) + 2);
+    return (int64_t)(side_of(width, MIN_ACROSS) + 2) * (side_of(height, MIN_ACROSS) + 2);
 }
 
-static enum clv_status init(struct pixel_cut_state *self, int64_t whole, struct clv_error *err)
+static enum clv_status pixel_cut_init(struct pixel_cut_state *self, int64_t whole, struct clv_error *err)
 {
     int32_t width = self->energy->width, height = self->energy->height;
     struct grid_sizes sizes = {0};
@@ -100,7 +100,7 @@ static enum clv_status init(struct pixel_cut_state *self, int64_t whole, struct 
     if (self->energy->scores)
         sizes.coupling = self->energy->largest;
     self->scale = grid_scale_of(&sizes);
-    /* A score above 0 that rounds to 0 does not decide for 1. */
+    /* A quiet tile gets label 1 because its scores are above 0. That is wrong if one of them rounds to 0. */
     if (self->scale.is_exact || (double)least * self->scale.scale > 0.5)
         quiet_tiles_begin(&self->quiet);
     else
@@ -113,7 +113,7 @@ static void window_row(void *context, const float **unary, const float *coupling
     const struct pixel_cut_state *self = context;
     size_t n = (size_t)(self->in.right - self->in.left);
     const uint8_t *labels = self->labels + (size_t)y * n;
-    for (size_t x = 0, end; x < n; x = end) { /* a run that is or is not away */
+    for (size_t x = 0, end; x < n; x = end) { /* runs of pixels that are all in the cut, or all GRID_AWAY */
         bool is_away = labels[x] == GRID_AWAY;
         for (end = x + 1; end < n && (labels[end] == GRID_AWAY) == is_away; end++)
             continue;
@@ -132,7 +132,7 @@ static uint8_t *known_row(const struct pixel_cut_state *self, int32_t y)
     return self->known + (size_t)y * (size_t)self->energy->width;
 }
 
-/* The smallest rectangle with all open pixels of a tile; empty without any. */
+/* Returns the smallest rectangle with all undecided pixels of a tile; empty if there are none. */
 static struct rectangle shrink_to_open(const struct pixel_cut_state *self, struct rectangle tile)
 {
     struct rectangle found = {tile.right, tile.bottom, tile.left, tile.top};
@@ -153,9 +153,9 @@ static struct rectangle shrink_to_open(const struct pixel_cut_state *self, struc
     return found;
 }
 
-/* Solves the tile with open pixels around it at `around`. *is_certain: there were none. */
-static enum clv_status solve(struct pixel_cut_state *self, bool *is_certain, struct rectangle tile, uint8_t around,
-                             struct clv_error *err)
+/* Solves the tile with the undecided pixels around it fixed at `around`. *is_certain tells that there were none. */
+static enum clv_status solve_window(struct pixel_cut_state *self, bool *is_certain, struct rectangle tile,
+                                    uint8_t around, struct clv_error *err)
 {
     int32_t width = self->energy->width, height = self->energy->height;
     struct rectangle in = {tile.left - (tile.left > 0), tile.top - (tile.top > 0), tile.right + (tile.right < width),
@@ -183,8 +183,8 @@ static enum clv_status solve(struct pixel_cut_state *self, bool *is_certain, str
     return grid_rows_map(self->labels, &grid, err);
 }
 
-/* Takes over what the last solution has decided: of labels `only`, or of both. */
-static void learn(struct pixel_cut_state *self, struct rectangle tile, bool takes_both, uint8_t only)
+/* Copies the labels of the last solution to undecided pixels: all if takes_both, otherwise only label `only`. */
+static void take_labels(struct pixel_cut_state *self, struct rectangle tile, bool takes_both, uint8_t only)
 {
     size_t n = (size_t)(self->in.right - self->in.left);
     for (int32_t y = tile.top; y < tile.bottom; y++) {
@@ -200,8 +200,8 @@ static void learn(struct pixel_cut_state *self, struct rectangle tile, bool take
     }
 }
 
-/* The label that most of the tile is estimated to have. */
-static uint8_t likely(const struct pixel_cut_state *self, struct rectangle tile, const uint8_t *estimate)
+/* Returns the label of most pixels of the tile in the estimate. */
+static uint8_t majority_label(const struct pixel_cut_state *self, struct rectangle tile, const uint8_t *estimate)
 {
     int64_t n = 0;
     for (int32_t y = tile.top; estimate && y < tile.bottom; y++)
@@ -210,17 +210,17 @@ static uint8_t likely(const struct pixel_cut_state *self, struct rectangle tile,
     return n > 0;
 }
 
-static enum clv_status decide(struct pixel_cut_state *self, struct rectangle tile, const uint8_t *estimate,
-                              struct clv_error *err)
+static enum clv_status decide_window(struct pixel_cut_state *self, struct rectangle tile, const uint8_t *estimate,
+                                     struct clv_error *err)
 {
     tile = shrink_to_open(self, tile);
     if (tile.left >= tile.right)
         return CLV_OK;
-    uint8_t label = likely(self, tile, estimate);
+    uint8_t label = majority_label(self, tile, estimate);
     for (int i = 0; i < 2; i++, label = !label) {
         bool is_certain;
-        MUST(solve(self, &is_certain, tile, !label, err));
-        learn(self, tile, is_certain, label);
+        MUST(solve_window(self, &is_certain, tile, !label, err));
+        take_labels(self, tile, is_certain, label);
         tile = shrink_to_open(self, tile);
         if (tile.left >= tile.right)
             break;
@@ -228,9 +228,10 @@ static enum clv_status decide(struct pixel_cut_state *self, struct rectangle til
     return CLV_OK;
 }
 
-/* Solves a tile's pixels of current[height][width] (1 + label; 0: known for certain) again, with all others fixed. */
-static enum clv_status improve(struct pixel_cut_state *self, size_t *n_changed, struct rectangle tile, uint8_t *current,
-                               struct clv_error *err)
+/* Solves a tile's pixels that no window decided again, with all others fixed. current[height][width] holds 1 + the
+ * label of such pixels, and 0 for decided ones. */
+static enum clv_status improve_window(struct pixel_cut_state *self, size_t *n_changed, struct rectangle tile,
+                                      uint8_t *current, struct clv_error *err)
 {
     size_t width = (size_t)self->energy->width;
     bool is_certain;
@@ -243,8 +244,8 @@ static enum clv_status improve(struct pixel_cut_state *self, size_t *n_changed, 
     struct rectangle open = shrink_to_open(self, tile);
     if (open.left >= open.right)
         return CLV_OK;
-    MUST(solve(self, &is_certain, open, GRID_ZERO, err));
-    learn(self, open, true, GRID_ZERO);
+    MUST(solve_window(self, &is_certain, open, GRID_ZERO, err));
+    take_labels(self, open, true, GRID_ZERO);
     for (int32_t y = open.top; y < open.bottom; y++)
         for (int32_t x = open.left; x < open.right; x++) {
             uint8_t *now = &current[(size_t)y * width + (size_t)x], label = known_row(self, y)[x];
@@ -256,9 +257,9 @@ static enum clv_status improve(struct pixel_cut_state *self, size_t *n_changed, 
     return CLV_OK;
 }
 
-/* The tiles of a pass: to be decided, or, with `current`, to be improved. */
-static enum clv_status go_over(struct pixel_cut_state *self, size_t *n_changed, const struct pass *pass,
-                               const uint8_t *estimate, uint8_t *current, struct clv_error *err)
+/* Goes over the tiles of a pass: decides their labels, or improves them if `current` is given. */
+static enum clv_status run_pass(struct pixel_cut_state *self, size_t *n_changed, const struct pass *pass,
+                                const uint8_t *estimate, uint8_t *current, struct clv_error *err)
 {
     int32_t width = self->energy->width, height = self->energy->height;
     int32_t across = side_of(width, pass->across), down = side_of(height, pass->across);
@@ -267,12 +268,13 @@ static enum clv_status go_over(struct pixel_cut_state *self, size_t *n_changed, 
             struct rectangle tile = {left < 0 ? 0 : left, top < 0 ? 0 : top,
                                      left + across < width ? left + across : width,
                                      top + down < height ? top + down : height};
-            MUST(current ? improve(self, n_changed, tile, current, err) : decide(self, tile, estimate, err));
+            MUST(current ? improve_window(self, n_changed, tile, current, err)
+                         : decide_window(self, tile, estimate, err));
         }
     return CLV_OK;
 }
 
-/* Pixels that no window decides begin with the estimate. */
+/* Labels the pixels that no window decides: starts from the estimate and sweeps over windows until none changes. */
 static enum clv_status settle_open(struct pixel_cut_state *self, const uint8_t *estimate, struct clv_error *err)
 {
     size_t n = (size_t)self->energy->width * (size_t)self->energy->height, n_changed = 1;
@@ -287,7 +289,7 @@ static enum clv_status settle_open(struct pixel_cut_state *self, const uint8_t *
     for (int sweep = 0; sweep < MAX_SWEEPS && n_changed; sweep++) {
         n_changed = 0;
         for (int i = N_PASSES / 2; i < N_PASSES; i++)
-            MUST(go_over(self, &n_changed, &passes[i], NULL, current, err));
+            MUST(run_pass(self, &n_changed, &passes[i], NULL, current, err));
     }
     return CLV_OK;
 }
@@ -296,15 +298,15 @@ enum clv_status pixel_cut(uint8_t *labels, size_t *n_open, const struct pixel_en
                           int64_t whole, struct clv_error *err)
 {
     const struct rectangle all = {0, 0, energy->width, energy->height};
-    OWNED(cutting_release) struct pixel_cut_state self = {.energy = energy, .known = labels};
-    MUST(init(&self, whole, err));
+    OWNED(pixel_cut_state_release) struct pixel_cut_state self = {.energy = energy, .known = labels};
+    MUST(pixel_cut_init(&self, whole, err));
     size_t n_left;
     do {
         self.n_open = quiet_tiles_paint(labels, &self.quiet, GRID_UNDECIDED, GRID_AWAY);
         if ((int64_t)energy->width * energy->height <= whole)
-            MUST(decide(&self, all, NULL, err));
+            MUST(decide_window(&self, all, NULL, err));
         for (int i = 0; i < N_PASSES && self.n_open; i++)
-            MUST(go_over(&self, NULL, &passes[i], estimate, NULL, err));
+            MUST(run_pass(&self, NULL, &passes[i], estimate, NULL, err));
         n_left = self.n_open;
         if (n_left)
             MUST(settle_open(&self, estimate, err));

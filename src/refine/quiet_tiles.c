@@ -1,8 +1,8 @@
 /* Finds the parts of an image that a minimum cut of its pixels can leave out. A tile whose pixels all prefer one label
  * is quiet unless pixels that prefer the other are near. Quiet tiles are left out of the cut, with their couplings, and
- * get the label that they prefer. That is exact if each pixel beside a quiet tile gets that label, too: the maximum
- * flow of the rest is a maximum flow of everything then, since no arc that it leaves open leads from label 1 to 0.
- * Otherwise the tile is woken and the rest cut again. Start at quiet_tiles_begin. */
+ * get the label that they prefer. That is exact if each busy pixel next to a quiet tile gets the tile's label: the
+ * maximum flow of the busy part is then a maximum flow of the whole image, since no residual arc leads from label 1 to
+ * 0. Otherwise the tile is woken and the cut is repeated. Start at quiet_tiles_begin. */
 #include "refine/refine.h"
 
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "base/base.h"
 
 #define TILE   8
-#define REACH  1 /* tiles around those with pixels of both sorts that are in the cut at first */
-#define GROWTH 8 /* of the reach after each cut that wakes tiles: another cut costs more than larger ones do */
+#define REACH  1 /* at first, tiles within this distance of a mixed one are in the cut */
+#define GROWTH 8 /* of the reach after each cut that wakes tiles, because another cut costs more than a larger one */
 
 void quiet_tiles_release(struct quiet_tiles *self)
 {
@@ -49,7 +49,7 @@ void quiet_tiles_add(struct quiet_tiles *self, const float *unary, int32_t y)
     }
 }
 
-/* The pixels of tile (column, row): without right and bottom. */
+/* A rectangle of pixels or of tiles; right and bottom are exclusive. */
 struct span {
     int32_t left, top, right, bottom;
 };
@@ -61,7 +61,7 @@ static struct span span_of(const struct quiet_tiles *self, size_t tile)
                          smaller((row + 1) * TILE, self->height)};
 }
 
-/* Tiles around one, itself included: without right and bottom. */
+/* Returns the tiles within `reach` of a tile, which is included. */
 static struct span around(const struct quiet_tiles *self, size_t tile, int32_t reach)
 {
     int32_t column = (int32_t)(tile % (size_t)self->n_columns), row = (int32_t)(tile / (size_t)self->n_columns);
@@ -74,7 +74,7 @@ static size_t tile_at(const struct quiet_tiles *self, int32_t column, int32_t ro
     return (size_t)row * (size_t)self->n_columns + (size_t)column;
 }
 
-/* Returns the label that all pixels of a tile prefer, 0 or 1; 2: they differ. */
+/* Returns the label, 0 or 1, that all pixels of a tile prefer, or 2 if they differ. */
 static int preferred(const struct quiet_tiles *self, size_t tile)
 {
     struct span span = span_of(self, tile);
@@ -82,7 +82,7 @@ static int preferred(const struct quiet_tiles *self, size_t tile)
     return self->n_ones[tile] == 0 ? 0 : self->n_ones[tile] == n ? 1 : 2;
 }
 
-/* Whether a tile or one beside it prefers something else. */
+/* Returns whether pixels of a tile differ in the label they prefer, or a tile next to it prefers the other label. */
 static bool is_mixed(const struct quiet_tiles *self, size_t tile)
 {
     struct span beside = around(self, tile, 1);
@@ -94,7 +94,7 @@ static bool is_mixed(const struct quiet_tiles *self, size_t tile)
     return is_mixed;
 }
 
-/* Makes all tiles busy around those that are woken; they sleep again. */
+/* Makes the tiles around woken tiles busy and resets is_woken. */
 static void spread(struct quiet_tiles *self)
 {
     for (size_t tile = 0; tile < count(self); tile++) {
@@ -119,7 +119,7 @@ void quiet_tiles_begin_without(struct quiet_tiles *self)
     memset(self->is_busy, 1, count(self));
 }
 
-/* Whether a pixel of a busy tile beside a quiet one has another label than the quiet tile will get. */
+/* Returns whether a busy pixel next to a quiet tile has a different label than the tile prefers. */
 static bool is_disturbed(const struct quiet_tiles *self, size_t tile, const uint8_t *labels)
 {
     struct span span = span_of(self, tile);

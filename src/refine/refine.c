@@ -17,24 +17,24 @@ void clv_refine_defaults(struct clv_refine_options *options)
         .prior = 2, .nearby = 1, .overall = 0.5, .balance = 0.35, .coupling = 2, .rounds = 1};
 }
 
-/* Pixels and what belongs to each. */
+/* State of refining one image. */
 struct canvas {
     const struct clv_image *image;
     const struct clv_refine_options *options;
     const struct refine_prior *prior;
     const uint8_t *is_fixed;
     size_t n;
-    uint8_t *labels, *made; /* of the round before, of this one */
+    uint8_t *labels, *cut; /* of the previous round, of this one */
     struct pixel_couplings couplings;
     struct near_colours colours;
-    float *score; /* of the colours' cells */
+    float *score; /* [n_cells] scores of the colour cells */
     float start, certain;
 };
 
 static void canvas_release(struct canvas *self)
 {
     pixel_couplings_release(&self->couplings);
-    arrays_free(self->labels, self->made, self->score);
+    arrays_free(self->labels, self->cut, self->score);
     near_colours_release(&self->colours);
 }
 
@@ -42,8 +42,8 @@ static enum clv_status canvas_init(struct canvas *self, const uint8_t *labels, s
 {
     self->n = (size_t)self->image->width * (size_t)self->image->height;
     self->labels = array_copy(labels, self->n, 1);
-    self->made = array_alloc(self->n, 1);
-    NEED(self->labels && self->made);
+    self->cut = array_alloc(self->n, 1);
+    NEED(self->labels && self->cut);
     MUST(pixel_couplings_init(&self->couplings, self->image, self->options->coupling, err));
     MUST(near_colours_init(&self->colours, self->image, err));
     NEED(self->score = array_alloc(self->colours.n_cells, sizeof *self->score));
@@ -99,15 +99,15 @@ static enum clv_status cut_again(struct canvas *self, size_t n_foreground, int64
                                         .scores = canvas_scores,
                                         .largest = pixel_couplings_largest(&self->couplings)};
     size_t n_open;
-    /* More than all couplings of a pixel together, which decides it. */
+    /* It exceeds the sum of all couplings of a pixel, so a fixed pixel keeps its label. */
     self->certain = (float)(9 * fmax(options->coupling, coupling_at(options->coupling, self->n)) + 1);
     self->start = (float)(options->balance * portable_log((double)(self->n - n_foreground) / (double)n_foreground));
     near_colours_learn(&self->colours, self->labels, 1);
     near_colours_score(self->score, &self->colours, options->nearby, options->overall);
-    MUST(pixel_cut(self->made, &n_open, &energy, self->labels, whole, err));
+    MUST(pixel_cut(self->cut, &n_open, &energy, self->labels, whole, err));
     uint8_t *before = self->labels;
-    self->labels = self->made;
-    self->made = before;
+    self->labels = self->cut;
+    self->cut = before;
     return CLV_OK;
 }
 
@@ -180,7 +180,7 @@ enum clv_status clv_refine(uint8_t *labels, const struct clv_image *image, const
     return refine_two(labels, image, prior ? &of_pixels : NULL, is_fixed, options, PIXEL_CUT_WHOLE, err);
 }
 
-/* scaled[n_nodes], see clv_refine_prior. */
+/* Returns scaled[n_nodes] (see clv_refine_prior), or NULL without memory. */
 static float *scale_margins(const struct clv_example *example, const double *margin)
 {
     const struct clv_superpixels *superpixels = &example->superpixels;

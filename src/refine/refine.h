@@ -1,6 +1,6 @@
-/* Refinement without an array of scores for every pixel: the scores come from the nodes of an example. Read refine.c
- * first (two labels), then refine_labels.c (any number); near_colours.c has the colour models, pixel_cut.c cuts
- * large images in windows. */
+/* Refinement of borders at the pixels. Scores may come from the nodes of an example instead of an array with one for
+ * every pixel. Read refine.c first (two labels), then refine_labels.c (any number). near_colours.c has the colour
+ * models, and pixel_cut.c cuts large images in windows. */
 #ifndef REFINE_REFINE_H
 #define REFINE_REFINE_H
 
@@ -15,11 +15,10 @@
 
 /* Lab colours in bins, and counts smoothed over neighbouring bins. */
 
-/* Returns the bin of a colour, with n_bins for each of lightness, a and b, as one number below n_bins^3. */
+/* Returns the index, below n_bins^3, of a colour's bin, with n_bins bins for each of lightness, a and b. */
 int32_t colour_bin(const float lab[3], int32_t n_bins);
 
-/* Binomial smoothing (1 2 1) / 4 along the middle index of values[n_outer][n][n_inner]; nothing comes from beyond the
- * ends. */
+/* Smooths values[n_outer][n][n_inner] along the middle index by (1 2 1) / 4. Values beyond the ends are 0. */
 void colour_bins_smooth(float *values, size_t n_outer, size_t n, size_t n_inner);
 
 /* Smooths along all three indices of n_tables[n_bins][n_bins][n_bins]. */
@@ -34,51 +33,54 @@ struct cutout {
 };
 void cutout_release(struct cutout *self);
 
-/* The object is what is labelled so: is_object[labels[height][width]]. Pixels farther than a few from its border
- * (2, and 1 more for every 1,000 pixels of the longer side) are opaque with their own colour, or transparent. In
- * between alpha is the expected share of the object in the pixel, by a linear model: the pixel's colour is
+/* Cuts out the pixels with is_object[labels[y][x]]. The band reaches 2 pixels from the object's border, and 1 more for
+ * every 1,000 pixels of the longer side. Pixels outside the band are opaque with their own colour, or transparent. In
+ * the band alpha is the expected share of the object in the pixel, by a linear model in which the pixel's colour is
  *     alpha F + (1 - alpha) B + noise,
- * F and B the mean colours of what is surely inside and outside nearby, the noise their spread; before its colour is
- * seen, alpha has the mean a of the labels smoothed over the band, and the variance a (1 - a). The posterior mean
+ * where F and B are the mean colours of nearby pixels inside and outside the object, mostly of those outside the band,
+ * and the noise has their mean variance. The prior of alpha has mean a, the labels smoothed over the band, and variance
+ * a (1 - a). The posterior mean
  *     (a / v_a + t s) / (1 / v_a + s),   v_a = a (1 - a),  s = |F - B|^2 / noise,  t = (I - B)(F - B) / |F - B|^2
- * follows the colours where they separate the sides, and the smoothed labels where they do not; it is stretched so
- * that 0.1 becomes 0 and 0.9 becomes 1, since faint remains show as a halo. A pixel that is
- * neither gets the most probable colour of its object's part (Chuang et al. 2001, "A Bayesian approach to digital
- * matting", eq. 9 with spreads in place of covariances), so that nothing of the background shines through on another
- * one; transparent pixels next to the border carry F, for programs that scale the image.
+ * follows the colours where they separate the sides, and the smoothed labels elsewhere. It is stretched so that 0.1
+ * becomes 0 and 0.9 becomes 1, because faint remains show as a halo. A pixel of the band gets the most probable colour
+ * of its object part (Chuang et al. 2001, "A Bayesian approach to digital matting", eq. 9 with variances in place of
+ * covariances), so that the old background does not show on a new one. Transparent pixels next to the border have
+ * colour F, for programs that scale the image.
  *
- * Image of 3 channels. One thread, whole numbers until the last step. O(pixels); 5 bytes a pixel. */
+ * The image has 3 channels. Runs in one thread, and all sums are integers. O(pixels); 5 bytes per pixel. */
 enum clv_status cutout_make(struct cutout *self, const struct clv_image *image, const uint8_t *labels,
                             const bool is_object[256], struct clv_error *err) CLV_CHECK;
 
-/* Cuts a band of rows out of an image: the pixels of cutout_make, whatever the bands. rgba[n_rows][width][4]; rows->pixels
- * and rows->labels have a halo of cutout_halo rows. O(pixels of the band and its halo). */
+/* Computes some rows of a cut-out, rgba[n_rows][width][4], with the same values as cutout_make. rows->pixels and
+ * rows->labels include cutout_halo more rows above and below. O(pixels of the rows and their halo). */
 enum clv_status cutout_band(uint8_t *rgba, const struct image_band *rows, const bool is_object[256],
                             struct clv_error *err) CLV_CHECK;
 int32_t cutout_halo(int32_t width, int32_t height);
 
-/* The smallest rectangle around all that is not transparent, x in left..right - 1 and y in top..bottom - 1; zeros: there
- * is nothing. Adds rows from `top` on, rgba[n_rows][width][4], to it. */
+/* The smallest rectangle that contains all pixels that are not transparent: x in left..right - 1, y in top..bottom - 1,
+ * all 0 if there are none. cutout_box_add extends it by rgba[n_rows][width][4], whose first row is row `top`; rows are
+ * added from top to bottom. */
 struct cutout_box {
     int32_t left, top, right, bottom;
 };
 void cutout_box_add(struct cutout_box *box, const uint8_t *rgba, int32_t width, int32_t top, int32_t n_rows);
 
-/* Leaves the smallest rectangle around all that is not transparent; a cut-out of nothing stays as it is. */
+/* Crops the cut-out to the smallest rectangle with all pixels that are not transparent. A cut-out without such pixels
+ * is unchanged. */
 void cutout_crop(struct cutout *self);
 
-/* How much more often each pixel's colour occurs in all of the foreground than in all of the background. The bins
- * are finer than those of near_colours, whose counts are kept for every square of the image. */
+/* Frequency of each pixel's colour in the whole foreground compared with the whole background. The bins are finer than
+ * those of near_colours, which has counts for every square of the image. */
 
-/* ratio[height][width] = log of the share of the pixel's colour in foreground (labels 1) over that in background
- * (others); 0 throughout where there is no foreground or no background. Image of 3 channels. O(pixels); 4 bytes a row's
- * number besides. */
+/* ratio[height][width] = log of the frequency of the pixel's colour in the foreground (label 1) divided by that in the
+ * background (other labels). All ratios are 0 if the image has no foreground or no background. The image has 3
+ * channels. O(pixels); scratch memory for one row and the histograms. */
 enum clv_status fine_colours_ratio(float *ratio, const struct clv_image *image, const uint8_t *labels,
                                    struct clv_error *err) CLV_CHECK;
 
-/* Colour models near each pixel: how often each colour occurs in the foreground and in the background, in the squares
- * around it and in the whole image. They are counts over a coarse grid of squares and Lab colours, smoothed over
- * neighbouring cells in all five directions. */
+/* Colour models near each pixel: frequencies of each colour in the foreground and in the background, in the squares
+ * around the pixel and in the whole image. They are counts over a coarse grid of squares and Lab colours, smoothed
+ * along all five axes. */
 
 #define NEAR_COLOURS_BINS 12 /* of lightness, a and b */
 #define NEAR_COLOURS_ALL  (NEAR_COLOURS_BINS * NEAR_COLOURS_BINS * NEAR_COLOURS_BINS)
@@ -87,108 +89,111 @@ struct near_colours {
     int32_t width, height;
     int32_t n_columns, n_rows;   /* of squares */
     uint16_t *colour;            /* [height][width] */
-    int32_t *column_of, *row_of; /* [width], [height] of the square that a pixel is in */
+    int32_t *column_of, *row_of; /* [width], [height] column and row of a pixel's square */
     size_t n_cells;              /* squares * colours */
     float *counts;               /* [2][n_cells] background, foreground */
     float *overall;              /* log-likelihood ratio of each colour */
 };
 void near_colours_release(struct near_colours *self);
 
-/* How many cells an image of that size has. */
+/* Returns the number of cells of an image of width x height pixels. */
 size_t near_colours_count(int32_t width, int32_t height);
 
 /* Assigns pixels to cells. O(pixels); 2 bytes per pixel. */
 enum clv_status near_colours_init(struct near_colours *self, const struct clv_image *image,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Learns from labels[height][width], of which `foreground` is one side and all others are the other; there are both.
+/* Counts the colours under labels[height][width]: label `foreground` against all others. Both sides must occur.
  * O(pixels + cells). */
 void near_colours_learn(struct near_colours *self, const uint8_t *labels, uint8_t foreground);
 
-/* The cell of pixel (x, y). */
+/* Returns the index of the cell of pixel (x, y). */
 INLINE size_t near_colours_cell(const struct near_colours *self, int32_t x, int32_t y)
 {
     size_t square = (size_t)self->row_of[y] * (size_t)self->n_columns + (size_t)self->column_of[x];
     return square * NEAR_COLOURS_ALL + self->colour[(size_t)y * (size_t)self->width + (size_t)x];
 }
 
-/* score[n_cells] = near log((foreground + a) / (background + a)) of a cell + overall times the ratio of its colour; of
- * cells with a pixel. */
+/* Computes score[n_cells] = near log((foreground + a) / (background + a)) + overall r, where the counts are the cell's,
+ * a is a pseudo-count, and r is the log ratio of the cell's colour in the whole image. Cells without pixels get NAN. */
 void near_colours_score(float *score, const struct near_colours *self, double near, double overall);
 
-/* Couplings between the pixels of an image: borders are cheap along its edges. */
+/* Couplings between neighbouring pixels of an image, which are small across its edges. */
 
-/* strength (e + (1 - e) exp(-|I_p - I_q|^2 / (2 mean))) / |p - q| as clv_refine has it. */
+/* strength (e + (1 - e) exp(-|I_p - I_q|^2 / (2 mean))) / |p - q|, as in clv_refine. */
 struct pixel_couplings {
     const struct clv_image *image;
-    float *weight; /* of squared distances up to last, which stands for all above, too */
+    float *weight; /* [last + 1] by squared distance; larger distances use the last one */
     int32_t last;
     float straight, slanting; /* strengths */
 };
 
-/* O(pixels), next to no memory. */
+/* Computes the weights from the image's mean contrast. The image must outlive self. O(pixels), 0.8 MB at most. */
 enum clv_status pixel_couplings_init(struct pixel_couplings *self, const struct clv_image *image, double strength,
                                      struct clv_error *err) CLV_CHECK;
 void pixel_couplings_release(struct pixel_couplings *self);
 
-/* Returns the largest coupling. O(1) on images with two equal neighbours near the top, else O(pixels). */
+/* Returns the largest coupling. O(pixels), but stops at the first two equal neighbours side by side or one above the
+ * other. */
 float pixel_couplings_largest(const struct pixel_couplings *self);
 
-/* coupling[4][n], the planes of clv_grid (right, below, below right, below left), of pixels (x, y) to (x + n - 1, y); 0
+/* Fills coupling[4][n], the planes of clv_grid (right, below, below right, below left), for n pixels of row y from x; 0
  * across the image's border. */
 void pixel_couplings_row(float *const coupling[4], const struct pixel_couplings *self, int32_t x, int32_t y, int32_t n);
 
-/* A coupling, which is meant for an image of 256 x 256, in one of n_pixels: borders grow with the side, areas with its
- * square. */
+/* Scales a coupling that is meant for an image of 256 x 256 to one of n_pixels: lengths of borders grow with the side
+ * of an image, areas with its square. */
 double coupling_at(double coupling, size_t n_pixels);
 
-/* Labels that were cut on a smaller copy of a large image, at the image's own pixels. */
+/* Labels of a large image from a cut of a smaller copy of it. */
 
-/* Pixels of fixed[height][width]: FIXED_NOT, or of certain label. Other values are FIXED_ZERO, too. */
+/* Values of fixed[height][width]: not fixed, or the fixed label. Other values count as FIXED_ZERO. */
 enum { FIXED_NOT, FIXED_ZERO, FIXED_ONE };
 
-/* Whether a row of n > 0 pixels has no certain label, as most rows of large images do. */
+/* Returns whether a row of n > 0 pixels has no fixed label, which is so for most rows of large images. */
 static inline bool row_is_free(const uint8_t *fixed, size_t n)
 {
     return *fixed == FIXED_NOT && memcmp(fixed, fixed + 1, n - 1) == 0;
 }
 
-/* Couplings for border_follow and border_enlarge. O(pixels). */
+/* Computes the couplings for border_follow and border_enlarge. O(pixels). */
 enum clv_status border_couplings_init(struct pixel_couplings *couplings, const struct clv_image *image,
                                       struct clv_error *err) CLV_CHECK;
 
-/* Moves the border of labels[height][width] by up to reach_px pixels to the edges of the couplings' image: minimum cuts
- * of tiles that it goes through, in which pixels that are further away keep their labels. The labels agree with what is
- * fixed, which may be NULL. Uses all processors; the labels are the same at any number of them. */
+/* Moves the border of labels[height][width] by up to reach_px pixels to edges of the couplings' image, by minimum cuts
+ * of the tiles that the border crosses. Pixels farther than reach_px from the border keep their labels, and fixed
+ * pixels get their fixed label; `fixed` may be NULL. Uses all processors; the labels do not depend on their number. */
 enum clv_status border_follow(uint8_t *labels, const struct pixel_couplings *couplings, const uint8_t *fixed,
                               int32_t reach_px, struct clv_error *err) CLV_CHECK;
 
-/* Enlarges cut[height][width] to labels of the couplings' image: the nearest pixel's, and then the border at most a
- * pixel of the cut further. They are unchanged on failure (CLV_ERR_MEMORY). */
+/* Enlarges cut[height][width] to labels of the couplings' image by the nearest pixel, then moves the border by about
+ * one pixel of the cut at most (border_follow). Labels are unchanged on failure (CLV_ERR_MEMORY). */
 enum clv_status border_enlarge(uint8_t *labels, const struct pixel_couplings *couplings, const uint8_t *cut,
                                int32_t width, int32_t height, const uint8_t *fixed, struct clv_error *err) CLV_CHECK;
 
-/* Minimum cuts of all pixels of an image, large ones in parts: the labels are those of one cut of everything. */
+/* Minimum cuts of all pixels of an image. Large images are cut in windows, with the labels of one cut of the whole
+ * image. */
 
-/* Unary scores and couplings, the planes of clv_grid with 8 neighbours, of pixels (x, y) to (x + n - 1, y): finite,
- * couplings not negative and 0 across the image's border. Asked for several times. */
+/* Computes unary scores and couplings, the planes of clv_grid with 8 neighbours, of pixels (x, y) to (x + n - 1, y).
+ * All are finite; couplings are >= 0, and 0 across the image's border. It is called several times for the same
+ * pixels. */
 typedef void pixel_row(const void *context, float *unary, float *const coupling[4], int32_t x, int32_t y, int32_t n);
 
-/* Unary scores alone. */
+/* Computes only the unary scores. */
 typedef void pixel_unaries(const void *context, float *unary, int32_t x, int32_t y, int32_t n);
 
 struct pixel_energy {
     int32_t width, height; /* at most 2^26 pixels */
     pixel_row *row;
     const void *context;
-    pixel_unaries *scores; /* or NULL: only `row` knows them */
-    float largest;         /* coupling; of energies with `scores` */
+    pixel_unaries *scores; /* or NULL: use `row` */
+    float largest;         /* largest coupling; only used with `scores` */
 };
 
-/* Tiles of an image in which all pixels prefer one label, and those around them, too. */
+/* Tiles of an image in which all pixels, and all pixels of the tiles around, prefer the same label. */
 struct quiet_tiles {
     int32_t width, height, n_columns, n_rows;
-    int32_t reach;               /* tiles that become busy around one that is woken */
+    int32_t reach;               /* a woken tile makes the tiles within this distance busy */
     int32_t *n_ones;             /* [n] pixels whose score is above 0 */
     uint8_t *is_busy, *is_woken; /* [n] */
 };
@@ -196,75 +201,76 @@ void quiet_tiles_release(struct quiet_tiles *self);
 enum clv_status quiet_tiles_init(struct quiet_tiles *self, int32_t width, int32_t height,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Adds the scores of row y. */
+/* Counts the scores of row y. */
 void quiet_tiles_add(struct quiet_tiles *self, const float *unary, int32_t y);
 
-/* Finds the tiles that are busy, after all rows; or makes all busy. */
+/* After all rows were added: quiet_tiles_begin finds the busy tiles, quiet_tiles_begin_without makes all tiles busy. */
 void quiet_tiles_begin(struct quiet_tiles *self);
 void quiet_tiles_begin_without(struct quiet_tiles *self);
 
-/* labels[height][width] of the busy tiles' pixels are those of a minimum cut without any others. Makes quiet tiles busy
- * that may have other labels in a cut of everything, and tiles near them; returns whether there are any. Labels that
- * are neither 0 nor 1 are not looked at. */
+/* On entry labels[height][width] of busy tiles come from a minimum cut of their pixels alone. Makes quiet tiles busy
+ * whose labels may differ in a cut of the whole image, and the tiles near them. Returns whether there were any. Labels
+ * other than 0 and 1 are ignored. */
 bool quiet_tiles_wake(struct quiet_tiles *self, const uint8_t *labels);
 
-/* Writes two values for the pixels of busy and of quiet tiles. Returns how many pixels are in busy ones. */
+/* Writes one value to the pixels of busy tiles and another to those of quiet tiles. Returns the number of pixels in
+ * busy tiles. */
 size_t quiet_tiles_paint(uint8_t *labels, const struct quiet_tiles *self, uint8_t busy, uint8_t quiet);
 
-/* Writes the labels of quiet tiles. */
+/* Writes the preferred labels of quiet tiles. */
 void quiet_tiles_label(uint8_t *labels, const struct quiet_tiles *self);
 
-/* Larger images are cut in parts. */
+/* Images with more pixels are cut in windows. */
 #define PIXEL_CUT_WHOLE ((int64_t)1 << 20)
 
-/* labels[height][width] = argmax with the fewest 1s, as clv_grid_map; of an image of more than `whole` pixels found by
- * windows of at most a sixteenth of it. estimate[height][width] (NULL: all 0) is only an estimate, for speed; it may
- * not be `labels`.
+/* labels[height][width] = the MAP labelling with the fewest 1s, as by clv_grid_map. An image of more than `whole`
+ * pixels is solved in windows of about a sixteenth of it at most. estimate[height][width] (NULL: all 0) guesses the
+ * labels: good guesses save time, and pixels that no window decides start from them. It must not be `labels`.
  *
- * A window with all unknown pixels around it fixed at 0 has label 1 only where the whole has, with 1 label 0 only where
- * the whole has (labels of minimum cuts never fall when others rise). What both leave open, other windows decide, whose
- * surroundings are known by then. *n_open counts pixels that no window decides: they have the best labels that windows
- * find from the estimate, so that no change within a window would be better.
+ * If the undecided pixels around a window are fixed at 0, every 1 in the window is a 1 of the whole cut; if they are
+ * fixed at 1, every 0 is a 0 of the whole cut (labels of minimum cuts do not fall when others rise). Pixels that
+ * neither decides are left to later windows, around which more pixels are decided. *n_open counts pixels that no window
+ * decides. They start from the estimate and are improved window by window, in a few sweeps or until no window changes
+ * them.
  *
- * Memory: about 76 bytes a pixel of a window, 1 a pixel of the image. */
+ * Memory: about 76 bytes per pixel of a window, 1 per pixel of the image. */
 enum clv_status pixel_cut(uint8_t *labels, size_t *n_open, const struct pixel_energy *energy, const uint8_t *estimate,
                           int64_t whole, struct clv_error *err) CLV_CHECK;
 
-/* The most pixels that a window has. */
+/* Returns the largest number of pixels of a window. */
 int64_t pixel_cut_window(int32_t width, int32_t height, int64_t whole);
 
 #define REFINE_MAX_PIXELS (1 << 26)
 
-/* The prior of clv_refine: of every pixel, or of the node under it. */
+/* The prior of clv_refine: a value for every pixel, or for the node under it. */
 struct refine_prior {
     int32_t width;
     const float *of_pixels; /* [height][width]; NULL: by nodes */
     const struct clv_example *example;
     float *of_nodes; /* [n_nodes] */
-    int32_t *column; /* [width] working pixels under columns */
+    int32_t *column; /* [width] x of the working pixel under each column */
 };
 
-/* Does what clv_refine does with the prior of clv_refine_prior, but needs 4 bytes per pixel less. */
+/* Equals clv_refine with the prior of clv_refine_prior, but takes 4 bytes per pixel less. */
 enum clv_status refine_by_margins(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
                                   const double *margin, const struct clv_refine_options *options,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Does what clv_example_vote and then clv_refine_labels with its votes do, but needs 4 bytes per pixel and label
- * less. */
+/* Equals clv_example_vote followed by clv_refine_labels with its votes, but takes 4 bytes per pixel and label less. */
 enum clv_status refine_by_votes(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
                                 const int32_t *y, int32_t n_labels, const struct clv_refine_options *options,
                                 struct clv_error *err) CLV_CHECK;
 
-/* Does what clv_refine does, in parts of images of more than `whole` pixels; prior may be NULL. */
+/* Equals clv_refine, but cuts images of more than `whole` pixels in windows. prior may be NULL. */
 enum clv_status refine_two(uint8_t *labels, const struct clv_image *image, const struct refine_prior *prior,
                            const uint8_t *is_fixed, const struct clv_refine_options *options, int64_t whole,
                            struct clv_error *err) CLV_CHECK;
 
-/* Does what clv_refine_labels does, likewise. */
+/* Equals clv_refine_labels, but cuts images of more than `whole` pixels in windows. */
 enum clv_status refine_many(uint8_t *labels, const struct clv_image *image, const float *votes, int32_t n_labels,
                             const struct clv_refine_options *options, int64_t whole, struct clv_error *err) CLV_CHECK;
 
-/* CLV_ERR_USAGE naming a value that is out of range. */
+/* Returns CLV_ERR_USAGE and names the value if one is out of range. */
 enum clv_status refine_check_options(const struct clv_refine_options *options, struct clv_error *err) CLV_CHECK;
 
 #endif

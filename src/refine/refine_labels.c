@@ -1,5 +1,5 @@
-/* Refines borders of any number of labels at the pixels by alpha-expansion (Boykov, Veksler & Zabih, PAMI 2001)
- * with colour models for each label. Start at refine. */
+/* Refines borders of any number of labels at the pixels by alpha-expansion (Boykov, Veksler & Zabih, PAMI 2001) with
+ * colour models for each label. Start at expansion_run. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -12,20 +12,20 @@
 
 static const int dx[] = {1, 0, 1, -1}, dy[] = {0, 1, 1, 1};
 
-/* The votes of clv_refine_labels: given for every pixel, or computed from the nodes around it. */
+/* The votes of clv_refine_labels: an array for every pixel, or computed from the nodes around it. */
 struct votes {
     const float *of_pixels;        /* [n_labels][n]; NULL: by nodes */
-    struct patch_votes patches;    /* of patches */
-    const uint8_t *of_superpixels; /* [n] the label with all the votes, of superpixels */
+    struct patch_votes patches;    /* if nodes are patches */
+    const uint8_t *of_superpixels; /* [n] the label with all votes, if nodes are superpixels */
 };
 
 struct expansion {
-    int32_t width, height, n_labels, alpha; /* a move's alpha: 1 is "take alpha" */
+    int32_t width, height, n_labels, alpha; /* the label of the present move: a pixel takes it (1) or not (0) */
     size_t n;
     float prior;
     struct votes votes;
     bool is_possible[CLV_MAX_LABELS]; /* whether any pixel may take the label */
-    float *score[CLV_MAX_LABELS];     /* [n_cells] by a label's colours; NULL as long as none are learned */
+    float *score[CLV_MAX_LABELS];     /* [n_cells] by a label's colours; NULL if none are learned */
     float *here[4], *above[4];        /* [width] of coupling rows */
     struct pixel_couplings couplings;
     uint8_t *labels, *takes;
@@ -45,8 +45,8 @@ static void expansion_release(struct expansion *self)
     near_colours_release(&self->colours);
 }
 
-static enum clv_status init(struct expansion *self, const uint8_t *labels, const struct clv_image *image,
-                            double coupling, struct clv_error *err)
+static enum clv_status expansion_init(struct expansion *self, const uint8_t *labels, const struct clv_image *image,
+                                      double coupling, struct clv_error *err)
 {
     self->width = image->width;
     self->height = image->height;
@@ -81,8 +81,8 @@ static float vote_of(const struct expansion *self, int32_t label, int32_t x, int
     return fminf(sum, 1); /* rounding may exceed 1 */
 }
 
-/* score_a = prior votes_a + half the log ratio of its colours against those of all other labels. So the scores of two
- * labels differ by the whole ratio. */
+/* Returns prior * vote of the label + half the log ratio of its colours against those of all other labels. With two
+ * labels the scores differ by the whole ratio. */
 static float score_of(const struct expansion *self, int32_t label, int32_t x, int32_t y)
 {
     float score = self->prior * vote_of(self, label, x, y);
@@ -98,7 +98,7 @@ static enum clv_status learn_colours(struct expansion *self, const struct clv_re
             n_own += self->labels[p] == a;
         array_free(self->score[a]);
         self->score[a] = NULL;
-        if (n_own == 0 || n_own == self->n) /* no colours to learn */
+        if (n_own == 0 || n_own == self->n) /* one side has no pixels */
             continue;
         NEED(self->score[a] = array_alloc(self->colours.n_cells, sizeof *self->score[a]));
         near_colours_learn(&self->colours, self->labels, (uint8_t)a);
@@ -107,11 +107,11 @@ static enum clv_status learn_colours(struct expansion *self, const struct clv_re
     return CLV_OK;
 }
 
-/* Adds the move of two neighbours p and q labelled a and b, which keep their label (0) or take alpha (1) and lose c
- * where they then differ,
+/* Computes the terms of two neighbours p and q with labels a and b in a move. Each keeps its label (0) or takes alpha
+ * (1), and they lose c if their labels then differ:
  *     S00 = -c [a != b]   S01 = -c [a != alpha]   S10 = -c [alpha != b]   S11 = 0,
- * which is a coupling (S00 + S11 - S01 - S10) / 2 >= 0, a score S10 - S00 + coupling for p if it takes alpha, and
- * likewise for q. */
+ * This is a coupling (S00 + S11 - S01 - S10) / 2 >= 0, and a score S10 - S00 + coupling for p if it takes alpha, which
+ * is returned; q has the mirrored score. */
 INLINE float pair_score(float *coupling, float c, uint8_t own, uint8_t other, int32_t alpha)
 {
     float keep = own != other ? c : 0, own_alone = other != alpha ? c : 0, other_alone = own != alpha ? c : 0;
@@ -200,10 +200,10 @@ static enum clv_status check_votes(const uint8_t *labels, const struct clv_image
 }
 
 /* Refines the labels. The caller has set the votes and the possible labels. */
-static enum clv_status refine(struct expansion *self, uint8_t *labels, const struct clv_image *image,
-                              const struct clv_refine_options *options, int64_t whole, struct clv_error *err)
+static enum clv_status expansion_run(struct expansion *self, uint8_t *labels, const struct clv_image *image,
+                                     const struct clv_refine_options *options, int64_t whole, struct clv_error *err)
 {
-    MUST(init(self, labels, image, options->coupling, err));
+    MUST(expansion_init(self, labels, image, options->coupling, err));
     self->prior = (float)options->prior;
     for (int32_t round = 0; round < options->rounds; round++) {
         MUST(learn_colours(self, options, err));
@@ -226,7 +226,7 @@ enum clv_status refine_many(uint8_t *labels, const struct clv_image *image, cons
     size_t n = (size_t)image->width * (size_t)image->height;
     for (size_t k = 0; k < n * (size_t)n_labels; k++) /* labels without any vote are impossible */
         expansion.is_possible[k / n] |= votes[k] > 0;
-    return refine(&expansion, labels, image, options, whole, err);
+    return expansion_run(&expansion, labels, image, options, whole, err);
 }
 
 enum clv_status clv_refine_labels(uint8_t *labels, const struct clv_image *image, const float *votes, int32_t n_labels,
@@ -249,5 +249,5 @@ enum clv_status refine_by_votes(uint8_t *labels, const struct clv_image *image, 
         expansion.votes.of_superpixels = labels; /* labels are written at the end only */
     for (int32_t i = 0; i < example->superpixels.n; i++)
         expansion.is_possible[y[i]] = true;
-    return refine(&expansion, labels, image, options, PIXEL_CUT_WHOLE, err);
+    return expansion_run(&expansion, labels, image, options, PIXEL_CUT_WHOLE, err);
 }

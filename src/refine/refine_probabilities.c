@@ -1,5 +1,5 @@
-/* Refines the probabilities of a network without a model. Colours may move a border as far as the network's map is
- * blurred there. Start at clv_refine_probabilities, at the end. */
+/* Refines the probability map of a network without a model. The blurrier the map's borders are, the more colours and
+ * couplings count. Start at clv_refine_probabilities, at the end. */
 #include <math.h>
 #include <string.h>
 
@@ -7,13 +7,13 @@
 #include "refine/refine.h"
 
 /* Chosen on the training images of the horses (make bench-maps with MAPS_SPLIT=train). */
-#define LEAST     0.0025F /* probabilities are clipped to this .. 1 - this */
-#define FURTHEST  0.5F    /* from 0..1, that a resized probability may be */
-#define ODDS_CLIP 3.0
-#define SHARP     2.0 /* pixels of blur up to which a border stays where it is .. */
-#define SOFT      5.0 /* .. and from which on colours count in full */
+#define MIN_PROBABILITY 0.0025F /* probabilities are clipped to MIN_PROBABILITY .. 1 - MIN_PROBABILITY */
+#define MAX_EXCESS      0.5F    /* largest distance from 0..1 of a resized probability */
+#define ODDS_CLIP       3.0
+#define SHARP           2.0 /* pixels of blur up to which borders do not move .. */
+#define SOFT            5.0 /* .. and from which on colours count in full */
 #define BLUR_WIDTH                                                                                                     \
-    2.2567583342 /* 4 / sqrt(pi): the integral of 4 p (1 - p) across an edge blurred by a Gaussian of 1 */
+    2.2567583342 /* 4 / sqrt(pi): the integral of 4 p (1 - p) across an edge blurred by a Gaussian of deviation 1 */
 
 void clv_refine_probabilities_defaults(struct clv_refine_options *options, int32_t n_labels)
 {
@@ -24,7 +24,7 @@ void clv_refine_probabilities_defaults(struct clv_refine_options *options, int32
 
 /* The probabilities of one image, label by label. */
 struct planes {
-    const float *values; /* [n_planes][n]; one plane: of label 1 of two */
+    const float *values; /* [n_labels][n]; for two labels only that of label 1 */
     int32_t n_labels, width, height;
     size_t n;
 };
@@ -40,7 +40,7 @@ static enum clv_status check(const struct planes *self, int32_t n_channels, stru
     for (int32_t a = 0; a < n_planes; a++)
         for (size_t p = 0; p < self->n; p++) {
             float value = self->values[(size_t)a * self->n + p];
-            if (!(value >= -FURTHEST && value <= 1 + FURTHEST))
+            if (!(value >= -MAX_EXCESS && value <= 1 + MAX_EXCESS))
                 return fail(err, CLV_ERR_DATA, "pixel (%zu, %zu): its probability of label %d is %g, not in 0..1",
                             p % (size_t)self->width, p / (size_t)self->width, self->n_labels == 2 ? 1 : a,
                             (double)value);
@@ -48,8 +48,8 @@ static enum clv_status check(const struct planes *self, int32_t n_channels, stru
     return CLV_OK;
 }
 
-/* Softmaxes in single precision and cubic resizing leave 0..1: what they leave is put back. *clipped is a copy where
- * something has to be, which *self has from then on. */
+/* Clips values to 0..1, which softmaxes in single precision and cubic resizing exceed. If a value has to be clipped,
+ * *clipped becomes a clipped copy, which the caller owns and *self uses. */
 static enum clv_status clip(float **clipped, struct planes *self, struct clv_error *err)
 {
     size_t n = (self->n_labels == 2 ? 1 : (size_t)self->n_labels) * self->n, inside = 0;
@@ -65,8 +65,8 @@ static enum clv_status clip(float **clipped, struct planes *self, struct clv_err
     return CLV_OK;
 }
 
-/* labels[n] = the likeliest; the first of equals. */
-static void take_likeliest(uint8_t *labels, const struct planes *self)
+/* labels[n] = the most probable labels, the first among equals. */
+static void take_most_probable(uint8_t *labels, const struct planes *self)
 {
     for (size_t p = 0; p < self->n; p++) {
         if (self->n_labels == 2) {
@@ -80,8 +80,8 @@ static void take_likeliest(uint8_t *labels, const struct planes *self)
     }
 }
 
-/* Returns the probability of the label, in the choice between it and the next best one. */
-static float surety(const struct planes *self, size_t p, uint8_t label)
+/* Returns the probability of the label relative to the sum of it and the next best one. */
+static float label_probability(const struct planes *self, size_t p, uint8_t label)
 {
     if (self->n_labels == 2)
         return label ? self->values[p] : 1 - self->values[p];
@@ -92,14 +92,14 @@ static float surety(const struct planes *self, size_t p, uint8_t label)
     return best > 0 ? best / (best + next) : 0.5F;
 }
 
-/* The blur of the map's borders in pixels: the sigma of the Gaussian that makes straight edges as soft. 0 where there
- * is not a border. */
+/* Returns the blur of the map's borders in pixels: the sigma of a Gaussian that blurs straight edges equally. 0 if the
+ * labels have no border. */
 static double measure_blur(const uint8_t *labels, const struct planes *self)
 {
     double unsure = 0, length = 0;
     size_t width = (size_t)self->width;
     for (size_t p = 0; p < self->n; p++) {
-        double q = (double)surety(self, p, labels[p]);
+        double q = (double)label_probability(self, p, labels[p]);
         unsure += 4 * q * (1 - q);
         bool across = p % width + 1 < width && labels[p] != labels[p + 1];
         bool down = p + width < self->n && labels[p] != labels[p + width];
@@ -108,18 +108,19 @@ static double measure_blur(const uint8_t *labels, const struct planes *self)
     return length > 0 ? unsure / length / BLUR_WIDTH : 0;
 }
 
-/* Returns how much colours and couplings count, by the blur. */
+/* Returns the factor of the weights of colours and couplings, 0..1, which rises with the blur. */
 static double share_of(const uint8_t *labels, const struct planes *self)
 {
     return fmin(fmax((measure_blur(labels, self) - SHARP) / (SOFT - SHARP), 0), 1);
 }
 
-/* prior[n]: log odds in units of their mean size, softly clipped: a map's certainty counts, not its calibration. */
+/* prior[n] = log odds divided by their mean size and softly clipped, so that the scale of a map's log odds does not
+ * matter. */
 static void scale_odds(float *prior, const struct planes *self)
 {
     double size = 0;
     for (size_t p = 0; p < self->n; p++) {
-        float inside = fminf(fmaxf(self->values[p], LEAST), 1 - LEAST);
+        float inside = fminf(fmaxf(self->values[p], MIN_PROBABILITY), 1 - MIN_PROBABILITY);
         prior[p] = (float)portable_log((double)(inside / (1 - inside)));
         size += fabs((double)prior[p]);
     }
@@ -137,7 +138,7 @@ enum clv_status clv_refine_share(double *share, const float *probabilities, int3
     MUST(clip(&clipped, &planes, err));
     OWNED_ARRAY uint8_t *labels = array_alloc(planes.n, sizeof *labels);
     NEED(labels);
-    take_likeliest(labels, &planes);
+    take_most_probable(labels, &planes);
     *share = share_of(labels, &planes);
     return CLV_OK;
 }
@@ -158,7 +159,7 @@ enum clv_status clv_refine_probabilities(uint8_t *labels, const struct clv_image
     OWNED_ARRAY uint8_t *result = array_alloc(planes.n, sizeof *result);
     OWNED_ARRAY float *prior = n_labels == 2 ? array_alloc(planes.n, sizeof *prior) : NULL;
     NEED(result && (n_labels != 2 || prior));
-    take_likeliest(result, &planes);
+    take_most_probable(result, &planes);
     double share = options ? 1 : share_of(result, &planes);
     weights.nearby *= share;
     weights.overall *= share;

@@ -1,4 +1,5 @@
-/* Region adjacency by two counting sorts, so that the edges come out sorted in O(pixels + nodes). */
+/* Computes region adjacency by two counting sorts, which leave the edges sorted in O(pixels + nodes). Start at
+ * clv_adjacency_build. */
 #include <string.h>
 
 #include "base/base.h"
@@ -11,7 +12,7 @@ void clv_adjacency_release(struct clv_adjacency *adjacency)
     *adjacency = (struct clv_adjacency){0};
 }
 
-/* `length` pixel pairs between node b of the bucket it is in and the lower node a. */
+/* `length` pixel pairs between node a and a higher node b. Contacts are stored in buckets, one for each b. */
 struct contact {
     int32_t a, length;
 };
@@ -22,8 +23,8 @@ struct edge_list {
     size_t n;
 };
 
-/* Goes through all pixel pairs with two labels; runs of the same pair along a row are one contact. With contacts NULL,
- * counts into ends[b]; else writes each to contacts[--ends[b]]. */
+/* Visits all neighbouring pixels with different labels; a run of the same pair along a row is one contact. If contacts
+ * is NULL, counts them in ends[b]; otherwise writes each to contacts[--ends[b]]. */
 static void scan_contacts(const struct clv_superpixels *superpixels, size_t *ends, struct contact *contacts)
 {
     int32_t width = superpixels->width, height = superpixels->height;
@@ -49,7 +50,8 @@ static void scan_contacts(const struct clv_superpixels *superpixels, size_t *end
     }
 }
 
-/* Sums the contacts of each pair: edges ordered by b, in no order of a. slot[n_nodes] is scratch. */
+/* Sums the contacts of each pair of nodes into one edge. Returns the number of edges, which are sorted by b only.
+ * slot[n_nodes] is scratch. */
 static size_t merge_contacts(struct edge_list *list, const struct contact *contacts, const size_t *first,
                              int32_t n_nodes, size_t *slot)
 {
@@ -72,7 +74,7 @@ static size_t merge_contacts(struct edge_list *list, const struct contact *conta
     return list->n = n;
 }
 
-/* Stable by a, which leaves b ascending within a. starts[n_nodes + 1] is scratch. */
+/* Sorts the edges by a. The sort is stable, so b ascends within each a. starts[n_nodes + 1] is scratch. */
 static void sort_edges(struct clv_adjacency *adjacency, const struct edge_list *list, size_t *starts)
 {
     memset(starts, 0, ((size_t)adjacency->n_nodes + 1) * sizeof *starts);

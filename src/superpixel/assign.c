@@ -9,20 +9,20 @@
 
 #define CHUNK_BITS 6
 #define CHUNK      (1 << CHUNK_BITS) /* candidates prepared at a time */
-#define GROUP      16                /* candidates, and pixels, in flight: two rows of a tile */
+#define GROUP      16                /* candidates or pixels per vector loop: two rows of a tile */
 
-/* Squared distances to at most CHUNK centres, without a term that all share: constant + <factor, (L, a, b, x, y)>,
- * relative to the middle of the tile. They are linear, so the corners of a box decide whether one centre is nearer than
- * another in all of the box. */
+/* Squared distances to at most CHUNK centres without |pixel|^2, which they share: constant + <factor, (L, a, b, x, y)>,
+ * relative to the middle of the tile. They are linear in the pixel, so comparing two of them at the corners of the
+ * tile's box decides whether one centre is nearer in the whole box. */
 struct lines {
     float constant[CHUNK], factor[5][CHUNK];
     int32_t label[CHUNK];
 };
 
-/* A tile's box in (L, a, b, x, y). */
+/* The middle and half the sides of a tile's box in (L, a, b, x, y). */
 struct bounds {
     float middle[5], reach[5];
-    float offset; /* makes every line positive within: more than the largest |pixel|^2 */
+    float offset; /* larger than |pixel|^2 in the box, which makes every line positive there */
 };
 
 INLINE struct bounds bounds_of(const struct tiles *tiles, size_t t, float weight)
@@ -63,15 +63,15 @@ INLINE void lines_set(struct lines *lines, const struct centre *centres, const i
     }
 }
 
-/* Lists the lines that are somewhere in the box below the line that is lowest in its middle, in order. Returns their
- * number. */
+/* Lists, in order, the lines that are below the reference somewhere in the box. The reference is the lowest line in the
+ * middle of the box. Returns their number. */
 INLINE size_t list_unbeaten(uint8_t *unbeaten, const struct lines *lines, size_t n, const struct bounds *bounds)
 {
     size_t reference = 0, kept = 0;
     for (size_t k = 1; k < n; k++)
         reference = lines->constant[k] < lines->constant[reference] ? k : reference;
     float lead[CHUNK], constant = lines->constant[reference],
-                       factor[5]; /* lead[k]: the least distance of line k above it */
+                       factor[5]; /* lead[k]: minimum over the box of line k minus the reference */
     for (int d = 0; d < 5; d++)
         factor[d] = lines->factor[d][reference];
     for (size_t from = 0; from < n; from += GROUP)
@@ -88,8 +88,8 @@ INLINE size_t list_unbeaten(uint8_t *unbeaten, const struct lines *lines, size_t
     return kept;
 }
 
-/* Makes an integer that is ordered as a positive distance, with the line's number in its last bits. So the least key
- * also tells its line. */
+/* Returns a key that is ordered as the positive distance and holds the line's index in its last bits, so the least key
+ * also identifies its line. */
 INLINE int32_t key_of(float distance, int32_t k)
 {
     int32_t bits;
@@ -97,7 +97,7 @@ INLINE int32_t key_of(float distance, int32_t k)
     return (bits & -CHUNK) | k;
 }
 
-/* keys[TILE_PIXELS] = the least key of the n chosen lines at each pixel of (L, a, b)[TILE_PIXELS]. */
+/* keys[TILE_PIXELS] = the least key of the n chosen lines at each pixel lab[3][TILE_PIXELS]. */
 INLINE void least_keys(int32_t *restrict keys, const float (*restrict lab)[TILE_PIXELS],
                        const struct lines *restrict lines, const uint8_t *restrict chosen, size_t n)
 {
@@ -132,7 +132,7 @@ INLINE void take_all(int32_t *restrict labels, int32_t *restrict least, const in
     }
 }
 
-/* The earlier chunk wins between equal distances, as line numbers are only ordered within a chunk. */
+/* Among equal distances the earlier chunk wins: keys order lines only within a chunk. */
 INLINE void take_lower(int32_t *restrict labels, int32_t *restrict least, const int32_t *restrict keys,
                        const int32_t *restrict label)
 {

@@ -1,5 +1,5 @@
-/* Connectivity in run space: a row of labels is a few runs of equal labels, so that after one pass over the pixels all
- * the work (union-find, borders, joining) is done on runs, some ten times fewer. */
+/* Makes regions 4-connected. One pass over the pixels turns rows into runs of equal labels, about ten times fewer than
+ * pixels; union-find, border lengths and joining then work on runs. Start at regions_connect, at the end. */
 #include "superpixel/superpixel.h"
 
 #include <stdbool.h>
@@ -17,21 +17,21 @@ struct border {
     int32_t piece, length;
 };
 
-struct region_map {
+struct run_map {
     int32_t width, height, n_labels;
     size_t n_runs;
     size_t *row;      /* [height + 1] first run of each row */
     struct run *runs; /* [n_runs] */
     int32_t n_pieces;
     int32_t *size;          /* [n_pieces] pixels */
-    int32_t *owner;         /* [n_pieces] the label whose region the piece belongs to, -1 while undecided */
+    int32_t *owner;         /* [n_pieces] the label whose region the piece joins, negative while undecided */
     size_t *first;          /* [n_pieces + 1] where a loose piece's borders begin */
     struct border *borders; /* of loose pieces */
-    int32_t *queue;         /* [n_pieces] loose pieces in the order they are decided */
+    int32_t *queue;         /* [n_pieces] loose pieces in the order in which they join regions */
     int32_t *tally;         /* [n_labels] scratch */
 };
 
-static void map_release(struct region_map *map)
+static void run_map_release(struct run_map *map)
 {
     arrays_free(map->row, map->runs, map->size, map->owner, map->first, map->borders, map->queue, map->tally);
 }
@@ -44,7 +44,7 @@ static size_t count_runs(const int32_t *row, int32_t width)
     return n;
 }
 
-static enum clv_status find_runs(struct region_map *map, const int32_t *labels, struct clv_error *err)
+static enum clv_status find_runs(struct run_map *map, const int32_t *labels, struct clv_error *err)
 {
     map->row = array_alloc((size_t)map->height + 1, sizeof *map->row);
     NEED(map->row);
@@ -68,16 +68,16 @@ static enum clv_status find_runs(struct region_map *map, const int32_t *labels, 
     return CLV_OK;
 }
 
-/* The column behind run i of the row whose runs end at row_end. */
-static int32_t run_end(const struct region_map *map, size_t i, size_t row_end)
+/* Returns the column after the last one of run i. row_end is the index of the first run of the next row. */
+static int32_t run_end(const struct run_map *map, size_t i, size_t row_end)
 {
     return i + 1 < row_end ? map->runs[i + 1].begin : map->width;
 }
 
-typedef void visit_pair(struct region_map *map, size_t upper, size_t lower, int32_t overlap);
+typedef void visit_pair(struct run_map *map, size_t upper, size_t lower, int32_t overlap);
 
 /* Calls `visit` for every pair of runs in neighbouring rows that touch, with the number of columns they share. */
-static void for_each_vertical_pair(struct region_map *map, visit_pair *visit)
+static void for_each_vertical_pair(struct run_map *map, visit_pair *visit)
 {
     for (int32_t y = 1; y < map->height; y++) {
         size_t upper = map->row[y - 1], lower = map->row[y], upper_end = lower, lower_end = map->row[y + 1];
@@ -102,7 +102,7 @@ static int32_t run_root(struct run *runs, int32_t i)
     return i;
 }
 
-static void unite(struct region_map *map, size_t upper, size_t lower, int32_t overlap)
+static void unite(struct run_map *map, size_t upper, size_t lower, int32_t overlap)
 {
     (void)overlap;
     if (map->runs[upper].label != map->runs[lower].label)
@@ -114,8 +114,9 @@ static void unite(struct region_map *map, size_t upper, size_t lower, int32_t ov
         map->runs[a].piece = b;
 }
 
-/* Numbers the pieces by first run, measures them, and lets the largest of each label own the label. */
-static enum clv_status find_pieces(struct region_map *map, struct clv_error *err)
+/* Numbers the pieces by their first run, measures them, and makes the largest piece of each label its region. The other
+ * pieces are loose. */
+static enum clv_status find_pieces(struct run_map *map, struct clv_error *err)
 {
     for_each_vertical_pair(map, unite);
     int32_t n = 0;
@@ -148,7 +149,7 @@ static enum clv_status find_pieces(struct region_map *map, struct clv_error *err
     return CLV_OK;
 }
 
-static void count_border(struct region_map *map, size_t a, size_t b, int32_t length)
+static void count_border(struct run_map *map, size_t a, size_t b, int32_t length)
 {
     (void)length;
     int32_t p = map->runs[a].piece, q = map->runs[b].piece;
@@ -158,7 +159,7 @@ static void count_border(struct region_map *map, size_t a, size_t b, int32_t len
     map->first[q + 1] += map->owner[q] < 0;
 }
 
-static void add_border(struct region_map *map, size_t a, size_t b, int32_t length)
+static void add_border(struct run_map *map, size_t a, size_t b, int32_t length)
 {
     int32_t p = map->runs[a].piece, q = map->runs[b].piece;
     if (p == q)
@@ -169,7 +170,7 @@ static void add_border(struct region_map *map, size_t a, size_t b, int32_t lengt
         map->borders[map->first[q]++] = (struct border){p, length};
 }
 
-static void for_each_pair(struct region_map *map, visit_pair *visit)
+static void for_each_pair(struct run_map *map, visit_pair *visit)
 {
     for_each_vertical_pair(map, visit);
     for (int32_t y = 0; y < map->height; y++)
@@ -178,7 +179,7 @@ static void for_each_pair(struct region_map *map, visit_pair *visit)
 }
 
 /* Lists the borders of all loose pieces: those of piece p are borders[first[p] .. first[p + 1]). */
-static enum clv_status find_borders(struct region_map *map, struct clv_error *err)
+static enum clv_status find_borders(struct run_map *map, struct clv_error *err)
 {
     size_t n = (size_t)map->n_pieces;
     map->first = array_zalloc(n + 1, sizeof *map->first);
@@ -188,14 +189,14 @@ static enum clv_status find_borders(struct region_map *map, struct clv_error *er
         map->first[p + 1] += map->first[p];
     map->borders = array_alloc(map->first[n], sizeof *map->borders);
     NEED(map->borders);
-    for_each_pair(map, add_border); /* moves first[p] to the end of p's borders, which is where p + 1's begin */
+    for_each_pair(map, add_border); /* moves first[p] to the end of p's borders, where those of p + 1 begin */
     memmove(map->first + 1, map->first, n * sizeof *map->first);
     map->first[0] = 0;
     return CLV_OK;
 }
 
-/* The region that piece p shares most border with, the lower label among equals. */
-static int32_t best_neighbour(struct region_map *map, int32_t p)
+/* Returns the region that shares the longest border with piece p, the lower label among equals. */
+static int32_t best_neighbour(struct run_map *map, int32_t p)
 {
     int32_t best = -1;
     for (size_t i = map->first[p]; i < map->first[p + 1]; i++) {
@@ -214,7 +215,7 @@ static int32_t best_neighbour(struct region_map *map, int32_t p)
     return best;
 }
 
-static bool touches_region(const struct region_map *map, int32_t p)
+static bool touches_region(const struct run_map *map, int32_t p)
 {
     for (size_t i = map->first[p]; i < map->first[p + 1]; i++)
         if (map->owner[map->borders[i].piece] >= 0)
@@ -222,9 +223,9 @@ static bool touches_region(const struct region_map *map, int32_t p)
     return false;
 }
 
-/* Breadth first from the regions inwards, so that every piece is decided once and each border is looked at a fixed
- * number of times. */
-static enum clv_status join_loose_pieces(struct region_map *map, struct clv_error *err)
+/* Joins loose pieces to regions in breadth-first order, starting from those that touch a region. Each piece is queued
+ * once, so each border is visited a constant number of times. */
+static enum clv_status join_loose_pieces(struct run_map *map, struct clv_error *err)
 {
     const int32_t queued = -2;
     map->queue = array_alloc((size_t)map->n_pieces, sizeof *map->queue);
@@ -237,7 +238,7 @@ static enum clv_status join_loose_pieces(struct region_map *map, struct clv_erro
             map->queue[tail++] = p;
         }
     while (head < tail) {
-        /* Noise makes many pieces, whose borders lie far apart. */
+        /* In noisy images the queue is long, and its pieces' borders are scattered in memory. */
         if (head + 16 < tail) {
             __builtin_prefetch(&map->first[map->queue[head + 16]]);
             __builtin_prefetch(&map->borders[map->first[map->queue[head + 8]]]);
@@ -255,7 +256,7 @@ static enum clv_status join_loose_pieces(struct region_map *map, struct clv_erro
     return CLV_OK;
 }
 
-static int32_t write_labels(struct region_map *map, int32_t *labels)
+static int32_t write_labels(struct run_map *map, int32_t *labels)
 {
     int32_t *number = map->tally, n = 0;
     for (int32_t label = 0; label < map->n_labels; label++)
@@ -276,7 +277,7 @@ static int32_t write_labels(struct region_map *map, int32_t *labels)
 enum clv_status regions_connect(int32_t *labels, int32_t *n_regions, int32_t width, int32_t height, int32_t n_labels,
                                 struct clv_error *err)
 {
-    OWNED(map_release) struct region_map map = {.width = width, .height = height, .n_labels = n_labels};
+    OWNED(run_map_release) struct run_map map = {.width = width, .height = height, .n_labels = n_labels};
     MUST(find_runs(&map, labels, err));
     MUST(find_pieces(&map, err));
     MUST(find_borders(&map, err));

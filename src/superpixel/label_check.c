@@ -1,4 +1,4 @@
-/* Checks that a label map from outside holds only labels below its number of superpixels. */
+/* Checks that all labels of a label map are below its number of superpixels. */
 #include "superpixel/superpixel.h"
 
 #include "base/base.h"

@@ -1,4 +1,4 @@
-/* Measures how well superpixels fit a true label map: achievable accuracy and boundary recall. */
+/* Measures how well superpixels fit the ground truth: achievable accuracy and boundary recall. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@ static size_t count_pixels(const struct clv_superpixels *superpixels)
     return (size_t)superpixels->width * (size_t)superpixels->height;
 }
 
-/* Returns how often the commonest of labels[n] occurs. counts[256] is zero before and after. */
-static size_t commonest(const uint8_t *labels, size_t n, size_t *counts)
+/* Returns how often the most frequent of labels[n] occurs. counts[256] is zero before and after. */
+static size_t count_most_frequent(const uint8_t *labels, size_t n, size_t *counts)
 {
     size_t most = 0;
     for (size_t i = 0; i < n; i++)
@@ -28,7 +28,7 @@ enum clv_status clv_achievable_accuracy(double *accuracy, const struct clv_super
 {
     MUST(labels_check(superpixels, err));
     size_t n_pixels = count_pixels(superpixels), n = (size_t)superpixels->n, counts[256] = {0}, right = 0;
-    OWNED_ARRAY size_t *first = array_zalloc(n + 1, sizeof *first); /* truth sorted by superpixel begins here */
+    OWNED_ARRAY size_t *first = array_zalloc(n + 1, sizeof *first); /* first index in `sorted` of each superpixel */
     OWNED_ARRAY uint8_t *sorted = array_alloc(n_pixels, 1);
     NEED(first && sorted);
     for (size_t i = 0; i < n_pixels; i++)
@@ -40,7 +40,7 @@ enum clv_status clv_achievable_accuracy(double *accuracy, const struct clv_super
         if (truth[i] != void_label)
             sorted[--first[superpixels->labels[i]]] = truth[i];
     for (size_t s = 0; s < n; s++)
-        right += commonest(sorted + first[s], first[s + 1] - first[s], counts);
+        right += count_most_frequent(sorted + first[s], first[s + 1] - first[s], counts);
     *accuracy = first[n] ? (double)right / (double)first[n] : 1;
     return CLV_OK;
 }
@@ -51,7 +51,7 @@ static void boundary_row(uint8_t *near, const struct clv_superpixels *superpixel
     int32_t width = superpixels->width;
     const int32_t *row = superpixels->labels + (size_t)y * (size_t)width;
     const int32_t *above = y > 0 ? row - width : row, *below = y + 1 < superpixels->height ? row + width : row;
-    int64_t next = 0; /* columns before it are written */
+    int64_t next = 0; /* columns below it are final */
     memset(near, 0, (size_t)width);
     for (int32_t x = 0; x < width; x++) {
         if (above[x] == row[x] && below[x] == row[x] && (x == 0 || row[x - 1] == row[x]) &&
@@ -75,7 +75,7 @@ enum clv_status clv_boundary_recall(double *recall, const struct clv_superpixels
 {
     FAIL_IF(tolerance_px < 0, CLV_ERR_USAGE, "boundary recall: tolerance is %d px", tolerance_px);
     int32_t width = superpixels->width, height = superpixels->height;
-    /* count[x]: the number of rows near the current one whose near[x] is set. */
+    /* count[x]: the number of rows within tolerance of the current one whose near[x] is set. */
     OWNED_ARRAY int32_t *count = array_zalloc((size_t)width, sizeof *count);
     OWNED_ARRAY uint8_t *rows = array_alloc(count_pixels(superpixels), 1);
     NEED(count && rows);

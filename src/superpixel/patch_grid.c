@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 
-/* The number of patches along a side: all that fit, or one clipped patch if none does. */
+/* Returns the number of patches that fit along a side, or 1 for a clipped patch if none fits. */
 static int32_t patches_along(int32_t side, int32_t size, int32_t step)
 {
     return side <= size ? 1 : (side - size) / step + 1;
@@ -23,8 +23,8 @@ enum clv_status patch_grid_init(struct clv_patch_grid *grid, int32_t width, int3
     return CLV_OK;
 }
 
-/* The patch, of n along a side, whose centre is nearest to pixel `at`; half way between two the lower one. Centres are
- * at c * step + (size - 1) / 2, so c is (2 at - (size - 1)) / (2 step), rounded, halves down. */
+/* Returns which of n patches along a side has its centre nearest to pixel `at`, the lower one at ties. Centre c is at c
+ * step + (size - 1) / 2, so c is (2 at - (size - 1)) / (2 step), rounded with halves down. */
 static int32_t nearest_patch(int32_t at, int32_t side, int32_t size, int32_t step, int32_t n)
 {
     int64_t clipped = size < side ? size : side, numerator = 2 * (int64_t)at - (clipped - 1) - step;

@@ -23,9 +23,9 @@ void region_graph_release(struct region_graph *self)
     *self = (struct region_graph){0};
 }
 
-/* Checks the sizes of a patch, and that it has the same arrays as the first one. */
-static enum clv_status check(const struct region_graph *self, const struct patch *patch,
-                             const struct clv_problem *regions, struct clv_error *err)
+/* Checks the sizes of a patch, and that its problem has the same arrays as the first one. */
+static enum clv_status check_patch(const struct region_graph *self, const struct patch *patch,
+                                   const struct clv_problem *regions, struct clv_error *err)
 {
     const struct {
         const char *name;
@@ -98,7 +98,7 @@ static int reserve(struct region_graph *self, const struct clv_problem *regions,
 }
 
 /* to[n] = from[n], of `size` bytes each; from may be NULL. */
-static void put(void *to, const void *from, size_t n, size_t size)
+static void copy_items(void *to, const void *from, size_t n, size_t size)
 {
     if (from && n)
         memcpy(to, from, n * size);
@@ -112,21 +112,23 @@ static void append_nodes(struct region_graph *self, const struct clv_problem *re
         for (size_t i = 0; i <= n; i++)
             self->row[at + i] = regions->row[i] + shift;
         size_t n_entries = (size_t)(regions->row[n] - first);
-        put(self->index + self->row[at], n_entries ? regions->index + first : NULL, n_entries, sizeof *self->index);
-        put(self->value + self->row[at], n_entries ? regions->value + first : NULL, n_entries, sizeof *self->value);
+        copy_items(self->index + self->row[at], n_entries ? regions->index + first : NULL, n_entries,
+                   sizeof *self->index);
+        copy_items(self->value + self->row[at], n_entries ? regions->value + first : NULL, n_entries,
+                   sizeof *self->value);
     }
     if (regions->area)
-        put(self->area + at, regions->area, n, sizeof *self->area);
+        copy_items(self->area + at, regions->area, n, sizeof *self->area);
     if (regions->centroid)
-        put(self->centroid + 2 * at, regions->centroid, n, 2 * sizeof *self->centroid);
+        copy_items(self->centroid + 2 * at, regions->centroid, n, 2 * sizeof *self->centroid);
     if (regions->label)
-        put(self->label + at, regions->label, n, sizeof *self->label);
+        copy_items(self->label + at, regions->label, n, sizeof *self->label);
     if (regions->theta)
-        put(self->theta + k * at, regions->theta, n, k * sizeof *self->theta);
+        copy_items(self->theta + k * at, regions->theta, n, k * sizeof *self->theta);
     self->n_nodes += regions->n_nodes;
 }
 
-/* Appends an edge, whose features, if edges have any, are 0. */
+/* Appends an edge with features of 0. */
 static void append_edge(struct region_graph *self, int32_t a, int32_t b, enum region_edge kind, float contact)
 {
     size_t e = (size_t)self->n_edges++, p = (size_t)self->n_edge_features;
@@ -138,11 +140,11 @@ static void append_edge(struct region_graph *self, int32_t a, int32_t b, enum re
         self->edge_features[e * p + k] = 0;
 }
 
-/* Checks a patch and makes room for its nodes and edges. */
-static enum clv_status make_room(struct region_graph *self, const struct patch *patch,
-                                 const struct clv_problem *regions, struct clv_error *err)
+/* Checks a patch and reserves memory for its nodes and edges. */
+static enum clv_status check_and_reserve(struct region_graph *self, const struct patch *patch,
+                                         const struct clv_problem *regions, struct clv_error *err)
 {
-    MUST(check(self, patch, regions, err));
+    MUST(check_patch(self, patch, regions, err));
     size_t n_entries = regions->row ? (size_t)(regions->row[regions->n_nodes] - regions->row[0]) : 0;
     NEED(reserve(self, regions, n_entries) == 0);
     return CLV_OK;
@@ -154,7 +156,7 @@ enum clv_status region_graph_append(struct region_graph *self, const struct patc
     int32_t n_edge_features = self->n_edge_features;
     if (self->n_patches == 0 && regions->row && regions->n_edge_features > n_edge_features)
         self->n_edge_features = regions->n_edge_features;
-    enum clv_status status = make_room(self, patch, regions, err);
+    enum clv_status status = check_and_reserve(self, patch, regions, err);
     if (status != CLV_OK) {
         self->n_edge_features = n_edge_features;
         return status;
@@ -170,8 +172,8 @@ enum clv_status region_graph_append(struct region_graph *self, const struct patc
         append_edge(self, regions->edges[e][0] + shift, regions->edges[e][1] + shift, REGION_WITHIN,
                     contact ? contact[e] : 0);
         if (regions->row && p)
-            put(self->edge_features + (size_t)(self->n_edges - 1) * stride, regions->edge_features + (size_t)e * p, p,
-                sizeof(float));
+            copy_items(self->edge_features + (size_t)(self->n_edges - 1) * stride,
+                       regions->edge_features + (size_t)e * p, p, sizeof(float));
     }
     self->first_node[k + 1] = self->n_nodes;
     self->first_edge[k + 1] = self->n_edges;
@@ -208,31 +210,32 @@ static enum clv_status check_join(const struct region_graph *self, const struct 
     return CLV_OK;
 }
 
-/* A pair of regions a and b that meet in `length` pixels. */
-struct meeting_state {
+/* Region a of one patch and region b of another, with `length` pairs of pixels that touch or overlap. */
+struct region_pair {
     int32_t a, b;
     int64_t length;
 };
 
-struct meetings {
-    struct meeting_state *list;
+struct pair_list {
+    struct region_pair *list;
     size_t n, capacity;
 };
 
-static enum clv_status meet(struct meetings *self, int32_t a, int32_t b, struct clv_error *err)
+static enum clv_status pair_list_add(struct pair_list *self, int32_t a, int32_t b, struct clv_error *err)
 {
     if (self->n && self->list[self->n - 1].a == a && self->list[self->n - 1].b == b) {
         self->list[self->n - 1].length++;
         return CLV_OK;
     }
     NEED(array_reserve((void **)&self->list, &self->capacity, self->n + 1, sizeof *self->list) == 0);
-    self->list[self->n++] = (struct meeting_state){a, b, 1};
+    self->list[self->n++] = (struct region_pair){a, b, 1};
     return CLV_OK;
 }
 
-/* Adds the pairs of regions that meet when each region of a is moved by its motion, or all by `move` without motion. */
-static enum clv_status meet_moved(struct meetings *self, const struct region_map *a, const struct region_map *b,
-                                  const int32_t move[2], const int32_t (*motion)[2], struct clv_error *err)
+/* Adds the pairs of regions that overlap after each region of a is moved by motion[region], or by `move` if motion is
+ * NULL. */
+static enum clv_status add_moved_pairs(struct pair_list *self, const struct region_map *a, const struct region_map *b,
+                                       const int32_t move[2], const int32_t (*motion)[2], struct clv_error *err)
 {
     for (int32_t y = 0; y < a->height; y++)
         for (int32_t x = 0; x < a->width; x++) {
@@ -240,19 +243,19 @@ static enum clv_status meet_moved(struct meetings *self, const struct region_map
             const int32_t *by = motion ? motion[region] : move;
             int64_t u = (int64_t)a->x + x + by[0] - b->x, v = (int64_t)a->y + y + by[1] - b->y;
             if (u >= 0 && u < b->width && v >= 0 && v < b->height)
-                MUST(meet(self, region, b->labels[v * b->width + u], err));
+                MUST(pair_list_add(self, region, b->labels[v * b->width + u], err));
         }
     return CLV_OK;
 }
 
 static int by_ends(const void *one, const void *other)
 {
-    const struct meeting_state *p = one, *q = other;
+    const struct region_pair *p = one, *q = other;
     return p->a != q->a ? (p->a > q->a) - (p->a < q->a) : (p->b > q->b) - (p->b < q->b);
 }
 
-/* Merges meetings to one for each pair of regions, sorted. */
-static void merge(struct meetings *self)
+/* Sorts the list and merges entries of the same pair of regions. */
+static void pair_list_merge(struct pair_list *self)
 {
     size_t n = 0;
     if (self->n)
@@ -265,7 +268,7 @@ static void merge(struct meetings *self)
     self->n = n;
 }
 
-static void meetings_release(struct meetings *self)
+static void pair_list_release(struct pair_list *self)
 {
     array_free(self->list);
 }
@@ -274,13 +277,13 @@ enum clv_status region_graph_join(struct region_graph *self, const struct region
                                   enum region_edge kind, const int32_t (*motion)[2], struct clv_error *err)
 {
     static const int32_t beside[4][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
-    OWNED(meetings_release) struct meetings found = {0};
+    OWNED(pair_list_release) struct pair_list found = {0};
     MUST(check_join(self, a, b, kind, motion, err));
     for (int d = 0; d < 4 && kind == REGION_SEAM; d++)
-        MUST(meet_moved(&found, a, b, beside[d], NULL, err));
+        MUST(add_moved_pairs(&found, a, b, beside[d], NULL, err));
     if (kind == REGION_NEXT)
-        MUST(meet_moved(&found, a, b, (const int32_t[2]){0, 0}, motion, err));
-    merge(&found);
+        MUST(add_moved_pairs(&found, a, b, (const int32_t[2]){0, 0}, motion, err));
+    pair_list_merge(&found);
     FAIL_IF(found.n >= (size_t)(INT32_MAX - self->n_edges), CLV_ERR_USAGE, "patch %d: more than 2^31 edges", b->patch);
     NEED(reserve_edges(self, (size_t)self->n_edges + found.n, self->edge_features) == 0);
     for (size_t i = 0; i < found.n; i++)

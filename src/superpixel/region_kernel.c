@@ -1,12 +1,12 @@
-/* Sums over all pairs of regions by a kernel of their similarity. Start at region_kernel_apply. */
+/* Multiplies a matrix of similarities between regions by one or two vectors. Start at region_kernel_apply. */
 #include <string.h>
 
 #include "base/machine.h"
 #include "superpixel/superpixel.h"
 
-enum { BLOCK = 4 }; /* rows at once, which saves reading and writing the sums */
+enum { BLOCK = 4 }; /* rows per pass, which saves reading and writing the sums */
 
-/* Vector lanes run over i, and each sum is taken in the order of j. */
+/* Vector lanes run over i; each sum adds its terms in the order of j. */
 FOR_EVERY_WIDTH static void apply(float *restrict sums, const float *restrict kernel, const float *restrict weights,
                                   size_t n)
 {

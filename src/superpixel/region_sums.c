@@ -1,4 +1,5 @@
-/* Sums over the pixels of each superpixel: colour, centroid, extent and area. */
+/* Computes sums over the pixels of each superpixel: colour, centroid, bounding box and area. Start at
+ * region_sums_fill. */
 #include "superpixel/superpixel.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
 /* SLIC: Achanta, Shaji, Smith, Lucchi, Fua, Suesstrunk, "SLIC superpixels compared to state-of-the-art superpixel
  * methods", TPAMI 34(11), 2012.
  *
- * Pixels are kept in tiles of 8 x 8, colour planes apart, so that one tile is tested against one centre with full
- * vectors whatever their width. For each iteration a tile lists the centres whose window touches it; only pixels that
- * change their cluster touch the clusters' sums. Colours are integers (1/32 of a Lab unit), so the sums are exact and
- * do not depend on the order of changes. */
+ * Pixels are stored in tiles of 8 x 8 with separate colour planes, so that a tile is compared with a centre in full
+ * vectors of any width. In each iteration every tile lists the centres whose window touches it, and only pixels that
+ * change their cluster update the clusters' sums. Colours are integers (1/32 of a Lab unit), so the sums are exact and
+ * do not depend on the order of updates. Start at clv_slic, at the end. */
 #include <endian.h>
 #include <math.h>
 #include <stdbool.h>
@@ -23,7 +23,7 @@ struct slic {
     struct tiles tiles;
     struct centre *centres;   /* [n] */
     struct cluster *clusters; /* [n] */
-    float half_x, half_y;     /* a centre's window reaches this far */
+    float half_x, half_y;     /* half the size of a centre's window in pixels */
     size_t *first;            /* [n_tiles + 1] where a tile's candidates begin */
     int32_t *candidates;      /* centres, ascending within a tile */
 };
@@ -39,8 +39,8 @@ void clv_superpixels_release(struct clv_superpixels *superpixels)
     *superpixels = (struct clv_superpixels){0};
 }
 
-static enum clv_status check(const struct clv_image *image, const struct clv_slic_options *options,
-                             struct clv_error *err)
+static enum clv_status slic_check(const struct clv_image *image, const struct clv_slic_options *options,
+                                  struct clv_error *err)
 {
     if (!image->pixels || image->width < 1 || image->height < 1)
         return fail(err, CLV_ERR_USAGE, "superpixels: image is %dx%d", image->width, image->height);
@@ -56,7 +56,8 @@ static enum clv_status check(const struct clv_image *image, const struct clv_sli
     return CLV_OK;
 }
 
-/* Squared colour differences across a pixel, columns and rows (eq. 2 of the technical report, without the root). */
+/* Returns the squared colour gradient at a pixel: the sum over columns and rows (eq. 2 of the authors' technical
+ * report, without the root). */
 static int64_t gradient_at(const struct tiles *tiles, int32_t x, int32_t y)
 {
     int32_t left = x > 0 ? x - 1 : 0, right = x + 1 < tiles->width ? x + 1 : x;
@@ -71,7 +72,7 @@ static int64_t gradient_at(const struct tiles *tiles, int32_t x, int32_t y)
     return sum;
 }
 
-/* A centre at the lowest gradient of the 3 x 3 pixels around (x, y), the middle if nothing is lower. */
+/* Returns a centre at the pixel of lowest gradient among the 3 x 3 pixels around (x, y), and at (x, y) among equals. */
 static struct centre place_centre(const struct tiles *tiles, int32_t x, int32_t y)
 {
     int32_t best_x = x, best_y = y;
@@ -90,8 +91,8 @@ static struct centre place_centre(const struct tiles *tiles, int32_t x, int32_t 
         .lab = {tiles->lab[0][at], tiles->lab[1][at], tiles->lab[2][at]}, .x = (float)best_x, .y = (float)best_y};
 }
 
-/* n centres in rows of nearly equal spacing: as many rows as make the cells square, and the n centres shared out among
- * the rows so that exactly n come out. Returns the grid step. */
+/* Places exactly n centres in rows of nearly equal spacing. The number of rows makes the cells about square; rows may
+ * differ by one centre. Returns the grid step in pixels. */
 static float place_centres(struct slic *slic)
 {
     const struct tiles *tiles = &slic->tiles;
@@ -115,7 +116,7 @@ struct tile_span {
     int32_t left, right, top, bottom; /* inclusive */
 };
 
-/* The tiles that a centre's window touches. */
+/* Returns the tiles that a centre's window touches. */
 static struct tile_span window_of(const struct slic *slic, const struct centre *centre)
 {
     const struct tiles *tiles = &slic->tiles;
@@ -125,7 +126,7 @@ static struct tile_span window_of(const struct slic *slic, const struct centre *
                               (int32_t)fmaxf(centre->y - slic->half_y, 0) / TILE_SIDE, (int32_t)bottom / TILE_SIDE};
 }
 
-/* Lists each tile's candidates, by counting. */
+/* Lists each tile's candidates by a counting sort. */
 static void list_candidates(struct slic *slic)
 {
     size_t n_tiles = slic->tiles.n, columns = (size_t)slic->tiles.columns;
@@ -141,7 +142,7 @@ static void list_candidates(struct slic *slic)
         begin += slic->first[t];
         slic->first[t] = begin;
     }
-    for (int32_t k = slic->n - 1; k >= 0; k--) { /* backwards, so that first[t] ends where t's candidates begin */
+    for (int32_t k = slic->n - 1; k >= 0; k--) { /* backwards, so that first[t] is at last the first candidate of t */
         struct tile_span span = window_of(slic, &slic->centres[k]);
         for (int32_t r = span.top; r <= span.bottom; r++)
             for (int32_t c = span.left; c <= span.right; c++)
@@ -158,8 +159,8 @@ static void cluster_add(struct cluster *cluster, const struct tiles *tiles, size
     cluster->y += sign * y;
 }
 
-/* Moves the tile's changed pixels from cluster to cluster; returns whether there are any. A row of changed[] is one
- * word. */
+/* Moves the tile's changed pixels to their new clusters and returns whether any pixel changed. One row of changed[] is
+ * read as one word. */
 static bool update_tile(struct slic *slic, size_t t, const int32_t *labels, const uint8_t *changed)
 {
     struct tiles *tiles = &slic->tiles;
@@ -208,7 +209,7 @@ static void iterate(struct slic *slic, int32_t n_iterations, float weight)
             int32_t labels[TILE_PIXELS];
             uint8_t changed[TILE_PIXELS];
             size_t n_candidates = slic->first[t + 1] - slic->first[t];
-            if (!n_candidates) /* every centre moved away: the pixels stay where they were */
+            if (!n_candidates) /* every centre has moved away: the pixels keep their cluster */
                 continue;
             tile_assign(labels, changed, &slic->tiles, t, slic->centres, slic->candidates + slic->first[t],
                         n_candidates, weight);
@@ -232,7 +233,8 @@ static enum clv_status slic_init(struct slic *slic, const struct clv_image *imag
     return slic->centres && slic->clusters && slic->first ? CLV_OK : fail_memory(err);
 }
 
-/* Space for every candidate list an iteration can make: a window 2h wide touches at most 2h / 8 + 2 tiles across. */
+/* Allocates the candidate lists for the largest possible iteration: a window 2h wide touches at most 2h / 8 + 2 tiles
+ * in each direction. */
 static enum clv_status candidates_init(struct slic *slic, struct clv_error *err)
 {
     double across = fmin(floor(2 * (double)slic->half_x / TILE_SIDE) + 2, slic->tiles.columns);
@@ -256,12 +258,12 @@ enum clv_status clv_slic(struct clv_superpixels *superpixels, const struct clv_i
     OWNED(slic_release) struct slic slic = {0};
     OWNED_ARRAY int32_t *labels = NULL;
     int32_t n_regions;
-    MUST(check(image, options, err));
+    MUST(slic_check(image, options, err));
     MUST(slic_init(&slic, image, options, err));
     float step = place_centres(&slic);
     MUST(candidates_init(&slic, err));
-    /* Past 1e5 colour is lost against position anyway; the bound keeps the squares finite. Eq. 3: D^2 = d_c^2 + (d_s
-     * m/S)^2. */
+    /* Eq. 3: D^2 = d_c^2 + (d_s m/S)^2. Above a compactness m of 1e5 colour has no effect; the bound keeps squares
+     * finite. */
     float weight = fminf(options->compactness, 1e5F) * LAB_SCALE / step;
     iterate(&slic, options->n_iterations, weight * weight);
 

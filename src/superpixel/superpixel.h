@@ -5,33 +5,35 @@
 #include "cleave/status.h"
 #include "cleave/superpixel.h"
 
-/* Makes every region of a label map 4-connected. */
+/* Connectivity of the regions of a label map. */
 
-/* labels[height][width] in 0..n_labels-1, some perhaps unused or in several pieces. The largest 4-connected piece of
- * each label (the first one in raster order among equals) stays; every other piece joins the region it shares most
- * border with, pieces that touch a region first, those enclosed by other pieces after them. On return the labels are
- * 0..*n_regions-1, numbered by first pixel in raster order. O(pixels). Labels are unchanged on failure
- * (CLV_ERR_MEMORY). */
+/* labels[height][width] in 0..n_labels-1, of which some may be unused or in several pieces. Makes every region
+ * 4-connected. The largest 4-connected piece of each label (among equals the first in raster order) keeps its label.
+ * Every other piece joins the region with which it shares the longest border: first the pieces that touch a region,
+ * then the pieces that only touch other pieces. On return the labels are 0..*n_regions-1, numbered by first pixel in
+ * raster order. O(pixels). Labels are unchanged on failure (CLV_ERR_MEMORY). */
 enum clv_status regions_connect(int32_t *labels, int32_t *n_regions, int32_t width, int32_t height, int32_t n_labels,
                                 struct clv_error *err) CLV_CHECK;
 
-/* Trust, but verify: label maps may come from anywhere. */
+/* Validation of label maps that callers pass in. */
 
-/* CLV_ERR_USAGE unless every label is in 0..n-1. */
+/* Returns CLV_ERR_USAGE unless every label is in 0..n-1. */
 enum clv_status labels_check(const struct clv_superpixels *superpixels, struct clv_error *err) CLV_CHECK;
 
 /* The regular grid of overlapping patches. */
 
-/* The grid of an image of that size. CLV_ERR_USAGE for what is not positive, and more than 2^31 pixels. */
+/* Computes the grid of an image of width x height pixels. CLV_ERR_USAGE if a value is not positive or the grid has more
+ * than 2^31 patches. */
 enum clv_status patch_grid_init(struct clv_patch_grid *grid, int32_t width, int32_t height, int32_t size_px,
                                 int32_t step_px, struct clv_error *err) CLV_CHECK;
 
-/* The grid's edges; boundary_length as it is between the areas of patch_grid_partition. O(patches + sides). */
+/* Lists the edges of the grid. boundary_length is measured between the areas of patch_grid_partition. O(patches +
+ * sides). */
 enum clv_status patch_grid_adjacency(struct clv_adjacency *adjacency, const struct clv_patch_grid *grid,
                                      struct clv_error *err) CLV_CHECK;
 
-/* The partition of the image into the pixels nearest to each patch's centre, the upper left one among equals: labels
- * are nodes. */
+/* Assigns each pixel to the patch whose centre is nearest, the upper left one among equals. Labels are node indices.
+ * O(pixels). */
 enum clv_status patch_grid_partition(struct clv_superpixels *superpixels, const struct clv_patch_grid *grid,
                                      struct clv_error *err) CLV_CHECK;
 
@@ -42,28 +44,28 @@ struct label_map {
     int32_t width, height, n;
 };
 
-/* centroid[n][2] = x and y of each region's centroid, in units of so many pixels. A region without pixels is at 0, 0.
+/* centroid[n][2] = x and y of each region's centroid in pixels, divided by `unit`. A region without pixels gets (0, 0).
  * O(pixels). */
 enum clv_status region_centroids(float *centroid, const struct label_map *map, double unit,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Sums over the pixels of each superpixel: its mean colour, its centroid, its roughness. */
+/* Sums over the pixels of each superpixel, for its mean colour, centroid and deviation of L. */
 
 struct region_sums {
-    double lab[3], square;   /* of Lab, and of L squared */
-    double x, y, n;          /* of the pixels' centres; how many pixels */
-    int32_t low[2], high[2]; /* x and y of the pixels' first and one past the last */
+    double lab[3], square;   /* sums of Lab, and of L squared */
+    double x, y, n;          /* sums of the pixels' centres; number of pixels */
+    int32_t low[2], high[2]; /* x and y of the bounding box; high is one past the last pixel */
 };
 
-/* sums[map->n], zeroed by the caller; lab[height][width][3] of the map's pixels. O(pixels). */
+/* Fills sums[map->n], which the caller has zeroed, from lab[height][width][3] of the map's pixels. O(pixels). */
 void region_sums_fill(struct region_sums *sums, const struct clv_superpixels *map, const float *lab);
-/* lab[3]: the mean colour. Returns the standard deviation of L. */
+/* Computes the mean colour lab[3]. Returns the standard deviation of L. */
 float region_sums_colour(float *lab, const struct region_sums *sums);
 
 /* Kernels between all pairs of regions: kernel[n][n], symmetric, 0 on the diagonal. */
 
-/* Returns a similarity as an entry of a kernel: 0 instead of what is next to nothing. That changes no sum that decides
- * anything, but products with it would be subnormal numbers, which take processors a hundred times as long. */
+/* Returns a similarity as an entry of a kernel, with values below 1e-25 set to 0. They are too small to change a sum,
+ * but products with them would be subnormal numbers, on which processors take a hundred times as long. */
 static inline float region_kernel_weight(float similarity)
 {
     return similarity < 1e-25F ? 0 : similarity;
@@ -78,7 +80,7 @@ void region_kernel_apply(float *const sums[2], const float *kernel, const float 
 #define TILE_PIXELS (TILE_SIDE * TILE_SIDE)
 #define LAB_SCALE   32.0F /* plane values per Lab unit */
 
-/* The colours of a tile are within. */
+/* The range of a tile's colours, inclusive. */
 struct tile_box {
     int16_t low[3], high[3];
 };
@@ -101,12 +103,12 @@ struct centre {
 enum clv_status tiles_init(struct tiles *tiles, const struct clv_image *image, struct clv_error *err) CLV_CHECK;
 void tiles_release(struct tiles *tiles);
 
-/* Copies the labels out, labels[height][width]. */
+/* Copies the labels of the tiles to labels[height][width]. */
 void tiles_read_labels(int32_t *labels, const struct tiles *tiles);
 
-/* labels[TILE_PIXELS] = for each pixel of tile t the candidate (>= 1 of them) with the least
- * |lab - centre's|^2 + weight * |position - centre's|^2, the first among equals. changed[i] = whether it is another
- * one than the tile has. The same for every vector width. */
+/* labels[TILE_PIXELS] = for each pixel of tile t the candidate (>= 1 of them) with the least |lab - centre's|^2 +
+ * weight * |position - centre's|^2, the first among equals. changed[i] = whether the label differs from the tile's
+ * present one. Results are the same for every vector width. */
 void tile_assign(int32_t *restrict labels, uint8_t *restrict changed, const struct tiles *restrict tiles, size_t t,
                  const struct centre *restrict centres, const int32_t *restrict candidates, size_t n_candidates,
                  float weight);

@@ -14,11 +14,11 @@ void tiles_release(struct tiles *tiles)
     *tiles = (struct tiles){0};
 }
 
-/* Lab values (L, a, b)[TILE_SIDE] to one row of a tile. */
+/* Writes lab[n][TILE_SIDE][3] to one row of n neighbouring tiles. */
 FOR_EVERY_WIDTH static void fill_tiles(int16_t *restrict l, int16_t *restrict a, int16_t *restrict b,
                                        const float *restrict lab, int32_t n)
 {
-    const float half_up = 16384.5F; /* so that the truncation rounds, below zero too */
+    const float half_up = 16384.5F; /* makes the truncation round, also for negative values */
     for (int32_t t = 0; t < n; t++, lab += 3 * TILE_SIDE, l += TILE_PIXELS, a += TILE_PIXELS, b += TILE_PIXELS)
         for (int i = 0; i < TILE_SIDE; i++) {
             l[i] = (int16_t)((int32_t)(lab[3 * i] * LAB_SCALE + half_up) - 16384);
@@ -27,7 +27,7 @@ FOR_EVERY_WIDTH static void fill_tiles(int16_t *restrict l, int16_t *restrict a,
         }
 }
 
-/* Pixels beyond the right and lower edge repeat the last ones, so that they widen no tile's box. */
+/* Pixels beyond the right and lower edge repeat the last ones, so they do not enlarge the box of a tile. */
 static void fill_planes(struct tiles *tiles, const struct clv_image *image, float *lab)
 {
     size_t width = (size_t)image->width, padded = (size_t)tiles->columns * TILE_SIDE;

@@ -305,7 +305,8 @@ TEST(a_quiet_tile_is_woken_where_a_pixel_beside_it_has_another_label)
     must(quiet_tiles_init(&quiet, 300, 90, err));
     for (int y = 0; y < 90; y++) {
         for (int x = 0; x < 300; x++)
-            row[x] = x < 150 ? 1 : -1; /* through the tiles from 144 to 151, so that those from 136 to 159 are in the cut */
+            row[x] =
+                x < 150 ? 1 : -1; /* through the tiles from 144 to 151, so that those from 136 to 159 are in the cut */
         quiet_tiles_add(&quiet, row, y);
     }
     quiet_tiles_begin(&quiet);

@@ -6,7 +6,7 @@
 
 enum { CHANNELS = 3, BINS = 16, STATISTICS = 6, CHROMA_BINS = 16 };
 
-static const float CHROMA_WIDTH = 8.0f; /* of a bin of a or of b; what is beyond the outermost counts there */
+static const float CHROMA_WIDTH = 8.0f; /* of a bin of a or b, in Lab; values beyond count in the outermost bins */
 static const float CHROMA_WEIGHT = 0.5f;
 
 int32_t chroma_size(const struct clv_recipe *recipe)

@@ -1,7 +1,7 @@
 /* Computes the feature block contrast: measures that separate foreground from background within one image, from the
- * image border, its centre, and distances of colours (pairs.c). The first functions divide an image into zones, its
- * centre, its rim and the strip along its border, and measure in which of them the codes of a region's pixels (colours,
- * visual words) are more frequent. Start at contrast_measure. */
+ * image border, its centre, and distances of colours (pairs.c). The first functions divide an image into zones (centre,
+ * rim, and the strip along the border) and measure in which of them the codes of a region's pixels (colours, visual
+ * words) are more frequent. Start at contrast_measure. */
 #include "feature/blocks/blocks.h"
 
 #include <math.h>
@@ -10,10 +10,11 @@
 #include "base/base.h"
 
 static const float CENTRE_RADIUS = 0.35f; /* in widths and heights of the image */
-static const double STRIP = 0.06;         /* the strip's depth, in sides of a square of as many pixels */
+static const double STRIP = 0.06;         /* depth of the strip, divided by the square root of the image's area */
 static const float RARE = 0.0005f;        /* added to frequencies: codes rarer than this are uninformative */
 
-/* How central a position is, x and y in 0..1: 1 in the middle, 1/2 on a circle around it, near 0 in the corners. */
+/* Returns the centrality of a position, x and y in 0..1: 1 in the middle, 1/2 on an ellipse around it, near 0 in the
+ * corners. */
 static float centrality(float x, float y)
 {
     float dx = (x - 0.5f) / CENTRE_RADIUS, dy = (y - 0.5f) / CENTRE_RADIUS;
@@ -52,7 +53,7 @@ struct tally {
     float centre, strip, all;
 };
 
-/* Turns tally.centre and tally.strip into how much likelier the code is there. */
+/* Replaces tally.centre by C / (C + R), and tally.strip by S / (S + A), see zones_measure. */
 static void compare_frequencies(struct tally *tally, int32_t n_codes)
 {
     double centre = 0, strip = 0, all = 0;
@@ -99,23 +100,23 @@ enum clv_status zones_measure(float *odds, size_t stride, const struct zones *zo
 
 enum { BINS = 10, MAX_SWEEPS = 100, FOREGROUND_ROUNDS = 3 };
 
-/* Factors that spread a measure over its bins. They were set by hand; cross-validation on the horses' training
- * images kept the whole block (7.3 to 6.4 % weighted Hamming) and the estimated foreground (5.97 to 5.83 %), not each
- * factor. The shares are those of the 88,196 regions of the 147 training images (Borenstein & Ullman 2002) that a
- * factor cuts at 1; only the foreground's are cut at 0, too. */
-/* Spreads the root of the share of the border so coloured: .28 in the median; 1.1 %. */
+/* Factors that spread a measure over its bins. They were set by hand; cross-validation on the horses' training images
+ * kept the whole block (7.3 to 6.4 % weighted Hamming) and the estimated foreground (5.97 to 5.83 %), not each factor.
+ * Percentages below are shares of the 88,196 regions of the 147 training images (Borenstein & Ullman 2002) whose value
+ * a factor clips at 1; only the foreground's is clipped at 0, too. */
+/* Multiplies the root of the share of the border with a similar colour: .28 in the median; 1.1 %. */
 static const double BORDER_FACTOR = 1.4;
-/* Spreads the odds' distance from even, .31 to .77 for nine of ten regions; 2.0 %. */
+/* Multiplies the odds' distance from 1/2; odds are .31 to .77 for nine of ten regions; 2.0 %. */
 static const double CENTRE_FACTOR = 1.5;
-static const double GRADIENT_FACTOR = 1.5; /* of the root of the mean gradient: .31 in the median; 1.3 % */
-/* Spreads the same odds for the estimated foreground, extreme already: 4 %, 32 % at 0. */
+static const double GRADIENT_FACTOR = 1.5; /* for the root of the mean gradient: .31 in the median; 1.3 % */
+/* Multiplies the same distance for the estimated foreground, whose odds are more extreme: 4 %, and 32 % at 0. */
 static const double FOREGROUND_FACTOR = 1.2;
-/* Each measure is one of a dozen or so: together their norm is about 1. */
+/* Weight of a measure, which makes the norm of about a dozen measures about 1. */
 static const float MEASURE_WEIGHT = 0.4f;
-static const float FREE_STEP = 3.0f;       /* in Lab: shading, not an edge */
+static const float FREE_STEP = 3.0f;       /* in Lab, subtracted from each step: shading, not an edge */
 static const float GEODESIC_RANGE = 60.0f; /* in Lab */
 static const float DISTANCE_RANGE = 60.0f; /* in Lab */
-static const float COLOUR_ODDS = 2.0f;     /* odds are this much wider apart in the bins */
+static const float COLOUR_ODDS = 2.0f;     /* factors of the distance of odds from 1/2 */
 static const float WORD_CENTRE_ODDS = 4.0f;
 static const float WORD_BORDER_ODDS = 3.0f;
 enum { COLOUR_CELLS_L = 10, COLOUR_CELLS_AB = 20 }; /* of 10 and 6 Lab units */
@@ -131,7 +132,7 @@ static float lab_distance(const float *a, const float *b)
     return sqrtf(dl * dl + da * da + db * db);
 }
 
-/* border[region] = its pixels on the image's border (corners twice). */
+/* border[region] = number of its pixels on the image border (corners count twice). */
 static void count_border(float *border, const struct scene *scene)
 {
     int32_t w = scene->width, h = scene->height;
@@ -145,7 +146,7 @@ static void count_border(float *border, const struct scene *scene)
     }
 }
 
-/* Lowers both ends of an edge to what a path through the other costs; returns whether one fell. */
+/* Lowers the distance of each end of an edge to that of a path through the other end. Returns whether one fell. */
 static bool relax(float *distance, int32_t a, int32_t b, const struct region *regions)
 {
     float step = lab_distance(regions[a].lab, regions[b].lab) - FREE_STEP;
@@ -161,8 +162,8 @@ static bool relax(float *distance, int32_t a, int32_t b, const struct region *re
     return fell;
 }
 
-/* Least sum of colour steps from the border, by sweeps over the edges, forwards and backwards: a few suffice, since
- * edges are sorted in raster order; what MAX_SWEEPS leave of a maze is an upper bound. */
+/* distance[region] = least sum of colour steps from the border, by sweeps over the edges forwards and backwards. A few
+ * suffice, since edges are sorted in raster order. If MAX_SWEEPS are not enough, distances are upper bounds. */
 static void geodesic_distances(float *distance, const struct scene *scene, const struct clv_adjacency *adjacency,
                                const float *border)
 {
@@ -178,7 +179,7 @@ static void geodesic_distances(float *distance, const struct scene *scene, const
     }
 }
 
-/* |gradient of grey| at a pixel, by central differences. */
+/* Returns the length of the grey gradient at a pixel, by central differences. */
 static float gradient_at(const struct scene *scene, int32_t pixel)
 {
     int32_t w = scene->width, x = pixel % w, y = pixel / w;
@@ -196,7 +197,8 @@ static void sum_gradients(float *gradient, const struct scene *scene)
             gradient[r] += gradient_at(scene, scene->pixel[k]);
 }
 
-/* Odds of the region's colour among the weighted pixels against all others, as a share: 1/2 when they are even. */
+/* Returns the odds of region i's colour among the pixels weighted by centre against all others, as a share: 1/2 if
+ * even. */
 static double inner_share(const struct pairs *pairs, int32_t i)
 {
     double inner = pairs->sum[PAIR_CENTRE][i] / pairs->centre;
@@ -216,8 +218,8 @@ static void measure_region(float *out, const struct pairs *pairs, int32_t i)
     out[CONTRAST_CENTRE] = clamp_unit(CENTRE_FACTOR * (inner_share(pairs, i) - 0.5) + 0.5);
 }
 
-/* Estimates the foreground by its colours: what is central and unlike the border at first, then what is central and of
- * the colours of the estimate before. `estimate` is scratch [n_regions]. */
+/* Estimates the foreground in rounds. The first estimate is central regions with colours that differ from the border;
+ * each later one is central regions with colours of the previous estimate. estimate[n_regions] is scratch. */
 static void measure_foreground(float *measures, int32_t n_measures, struct pairs *pairs, const struct scene *scene,
                                float *estimate)
 {
@@ -235,7 +237,7 @@ static void measure_foreground(float *measures, int32_t n_measures, struct pairs
     }
 }
 
-/* Computes the measures of all pairs of regions. centre[n_regions] is scratch afterwards. */
+/* Computes the measures that need sums over pairs of regions. centre[n_regions] is scratch. */
 static enum clv_status measure_pairs(float *measures, int32_t n_measures, const struct scene *scene,
                                      const float *border, float *centre, struct clv_error *err)
 {
@@ -249,7 +251,7 @@ static enum clv_status measure_pairs(float *measures, int32_t n_measures, const 
     return CLV_OK;
 }
 
-/* The measures that compare regions by their mean colours. */
+/* Computes the measures that compare regions by their mean colours. */
 static enum clv_status measure_regions(float *measures, int32_t n_measures, const struct scene *scene,
                                        const struct clv_adjacency *adjacency, struct clv_error *err)
 {
@@ -285,14 +287,14 @@ static void code_colours(int32_t *code, const struct scene *scene)
     }
 }
 
-/* Spreads odds, shares about 1/2, over 0..1. */
+/* Multiplies the distance of odds from 1/2 by a factor and clips them to 0..1. */
 static void widen(float *measure, int32_t n_measures, int32_t n_regions, float factor)
 {
     for (int32_t r = 0; r < n_regions; r++, measure += n_measures)
         *measure = clamp_unit(factor * (*measure - 0.5f) + 0.5f);
 }
 
-/* The measures that compare how often pixels' colours and words are met in the image's zones. */
+/* Computes the measures that compare the frequencies of pixels' colours and words between the image's zones. */
 static enum clv_status measure_zones(float *measures, int32_t n_measures, const struct scene *scene,
                                      const struct clv_recipe *recipe, const struct word_map *maps,
                                      struct clv_error *err)
@@ -337,7 +339,7 @@ double contrast_met(const struct clv_recipe *recipe, double of_node, double of_i
     return 2 * contrast_measures(recipe);
 }
 
-/* Each measure falls between two of its bins' centres and is shared by them in proportion. */
+/* Soft binning: each measure is shared by the two bins whose centres are next to it, by linear interpolation. */
 void contrast_fill(float *row, const struct views *views, int32_t region)
 {
     const float *measures = views->measures + (size_t)region * (size_t)views->n_measures;

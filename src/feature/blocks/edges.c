@@ -52,7 +52,7 @@ static float square_distance(const float *a, const float *b)
     return sum;
 }
 
-/* Dot product of two rows of words. */
+/* Returns the dot product of the words in two rows. */
 static float words_in_common(struct node_words words, int32_t a, int32_t b)
 {
     const struct clv_problem *problem = words.problem;
@@ -78,8 +78,8 @@ double edge_contrast(const struct clv_adjacency *adjacency, const struct region 
     return sum;
 }
 
-/* Colour differences that count as strong are the image's own (Boykov & Jolly 2001; beta of GrabCut, eq. 5), at a fixed
- * scale those of the images learned from: what the squared distances are multiplied by. */
+/* Returns the factor of squared colour distances, beta of GrabCut (Boykov & Jolly 2001; Rother et al. 2004, eq. 5): 1 /
+ * (2 x their mean over the image's edges). Recipes with a fixed scale use the training images' factor instead. */
 static float contrast_scale(const struct clv_adjacency *adjacency, const struct scene *scene)
 {
     double sum = edge_contrast(adjacency, scene->regions);

@@ -10,8 +10,8 @@
 
 enum { D = MIXTURE_DIMENSIONS, K = MIXTURE_COMPONENTS };
 
-/* Shares below count as none; so do numbers, so that rows are not longer than they need be. */
-static const float LEAST_SHARE = 0.01F, LEAST = 1e-3F;
+/* Smaller posteriors are ignored, and smaller entries are set to 0, which keeps the sparse rows short. */
+static const float MIN_SHARE = 0.01F, MIN_ENTRY = 1e-3F;
 
 int32_t fisher_size(const struct clv_recipe *recipe)
 {
@@ -64,7 +64,7 @@ enum clv_status fisher_init(struct fisher *fisher, const struct scene *scene, co
 static void add_cell(float *row, const float *mixture, const float *point, const float *share)
 {
     for (int k = 0; k < K; k++) {
-        if (share[k] < LEAST_SHARE)
+        if (share[k] < MIN_SHARE)
             continue;
         const float *mean = mixture + MIXTURE_MEAN + k * D, *variance = mixture + MIXTURE_VARIANCE + k * D;
         for (int d = 0; d < D; d++) {
@@ -75,8 +75,9 @@ static void add_cell(float *row, const float *mixture, const float *point, const
     }
 }
 
-/* The sums' signed roots in units of the components' deviations, of norm 1 together. */
-static void finish(float *row, const float *mixture, int32_t n_cells)
+/* Converts the sums of n_cells cells to signed square roots in units of the components' deviations, and scales them to
+ * norm 1. */
+static void normalise_vector(float *row, const float *mixture, int32_t n_cells)
 {
     float square = 0;
     for (int c = 0; c < FISHER_SIZE; c++) {
@@ -89,12 +90,12 @@ static void finish(float *row, const float *mixture, int32_t n_cells)
     }
     float scale = square > 0 ? 1 / sqrtf(square) : 0;
     for (int c = 0; c < FISHER_SIZE; c++)
-        row[c] = fabsf(row[c] * scale) < LEAST ? 0 : row[c] * scale;
+        row[c] = fabsf(row[c] * scale) < MIN_ENTRY ? 0 : row[c] * scale;
 }
 
-/* Cells first..end-1 along an axis whose pixels (their first ones) are within the margin of a patch: at least one. */
-static void span(int32_t *first, int32_t *end, int32_t patch, const struct clv_patch_grid *grid, int32_t margin_px,
-                 int32_t step_px, int32_t n_cells)
+/* Computes the cells first..end-1 along an axis whose first pixel is within the margin around a patch; at least one. */
+static void cell_span(int32_t *first, int32_t *end, int32_t patch, const struct clv_patch_grid *grid, int32_t margin_px,
+                      int32_t step_px, int32_t n_cells)
 {
     int64_t from = (int64_t)patch * grid->step_px - margin_px;
     int64_t to = (int64_t)patch * grid->step_px + grid->size_px + margin_px;
@@ -115,8 +116,8 @@ void fisher_fill(float *row, const struct views *views, int32_t patch)
     const struct fisher *fisher = &views->fisher;
     const struct clv_patch_grid *grid = views->grid;
     int32_t x0, x1, y0, y1, step = fisher->recipe->step_px;
-    span(&x0, &x1, patch % grid->n_columns, grid, fisher->margin_px, step, fisher->n_columns);
-    span(&y0, &y1, patch / grid->n_columns, grid, fisher->margin_px, step, fisher->n_rows);
+    cell_span(&x0, &x1, patch % grid->n_columns, grid, fisher->margin_px, step, fisher->n_columns);
+    cell_span(&y0, &y1, patch / grid->n_columns, grid, fisher->margin_px, step, fisher->n_rows);
     for (int32_t s = 0; s < fisher->recipe->n_scales; s++, row += FISHER_SIZE) {
         const struct fisher_scale *from = &fisher->scales[s];
         const float *mixture = fisher->recipe->mixtures[s];
@@ -125,7 +126,7 @@ void fisher_fill(float *row, const struct views *views, int32_t patch)
                 size_t cell = (size_t)y * (size_t)fisher->n_columns + (size_t)x;
                 add_cell(row, mixture, from->point + cell * D, from->share + cell * K);
             }
-        finish(row, mixture, (y1 - y0) * (x1 - x0));
+        normalise_vector(row, mixture, (y1 - y0) * (x1 - x0));
     }
 }
 

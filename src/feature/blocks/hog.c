@@ -13,7 +13,7 @@ void hog_release(struct hog *hog)
     *hog = (struct hog){0};
 }
 
-/* planes[3][height][width] in 0..1, the border's pixels repeated where that is larger than the scene. */
+/* planes[3][height][width] in 0..1 = the scene's colours. Pixels of the border are repeated beyond the scene. */
 static void fill_planes(float *planes, int32_t width, int32_t height, const struct scene *scene)
 {
     size_t n = (size_t)width * (size_t)height;
@@ -30,7 +30,7 @@ static void fill_planes(float *planes, int32_t width, int32_t height, const stru
 enum clv_status hog_init(struct hog *hog, const struct scene *scene, struct clv_error *err)
 {
     *hog = (struct hog){0};
-    /* vl_hog takes no image that is smaller than a cell. */
+    /* vl_hog does not accept images smaller than a cell. */
     int32_t width = scene->width > HOG_CELL_PX ? scene->width : HOG_CELL_PX;
     int32_t height = scene->height > HOG_CELL_PX ? scene->height : HOG_CELL_PX;
     int32_t n_columns = (width + HOG_CELL_PX / 2) / HOG_CELL_PX, n_rows = (height + HOG_CELL_PX / 2) / HOG_CELL_PX;
@@ -63,7 +63,8 @@ double hog_met(const struct clv_recipe *recipe, double of_node, double of_image)
     return HOG_SIZE;
 }
 
-/* 18 directions of gradients, 9 orientations, 4 sums over the orientations, one for each normalisation. */
+/* A cell has 18 directions of gradients, 9 orientations, and 4 sums over the orientations, one for each
+ * normalisation. */
 void hog_fill(float *row, const struct views *views, int32_t region)
 {
     const struct hog *hog = &views->hog;

@@ -1,5 +1,6 @@
-/* VLFeat's homogeneous kernel map of order 1: the kernel's spectrum sampled at 0 and at one frequency, so three numbers
- * a share, read from a table. Its 0.9.21 clears only two of the three for shares too small for the table. */
+/* Converts shares by VLFeat's homogeneous kernel map of order 1: the kernel's spectrum is sampled at 0 and at one
+ * frequency, which gives three numbers per share, read from a table. VLFeat 0.9.21 clears only two of the three for
+ * shares too small for the table, so they are cleared here. */
 #include "feature/blocks/blocks.h"
 
 #include <math.h>

@@ -30,7 +30,7 @@ static int32_t count_channels(const struct clv_recipe *recipe)
     return n;
 }
 
-/* Statistics of one channel, which is at place `channel` of a node's. */
+/* Computes the statistics of one channel, which has index `channel` among those of a node. */
 static void pool_channel(struct map_pool *pool, const struct scene *scene, const float *plane, size_t channel)
 {
     for (int32_t r = 0; r < scene->n_regions; r++) {
@@ -52,16 +52,16 @@ static void pool_channel(struct map_pool *pool, const struct scene *scene, const
     }
 }
 
-/* A map_pool that is being filled. */
+/* A map_pool while it is filled. */
 struct pool_state {
     struct map_pool result;
     const struct scene *scene;
     struct map_window window;
     float *plane;   /* a channel of the scene */
-    size_t channel; /* of a node's, which comes next */
+    size_t channel; /* index of the next channel among those of a node */
 };
 
-static void pooling_release(struct pool_state *self)
+static void pool_state_release(struct pool_state *self)
 {
     map_pool_release(&self->result);
     array_free(self->plane);
@@ -95,7 +95,7 @@ static enum clv_status pool_map(struct pool_state *self, const struct map_reader
 enum clv_status map_pool_init(struct map_pool *pool, const struct scene *scene, const struct map_reader *maps,
                               const struct map_window *window, const struct clv_recipe *recipe, struct clv_error *err)
 {
-    OWNED(pooling_release) struct pool_state self = {
+    OWNED(pool_state_release) struct pool_state self = {
         .result = {.n_channels = count_channels(recipe)},
         .scene = scene,
         .window = window ? *window : (struct map_window){0, 0, scene->width, scene->height}};
@@ -113,7 +113,7 @@ enum clv_status map_pool_init(struct map_pool *pool, const struct scene *scene, 
     return CLV_OK;
 }
 
-/* Columns of one channel. */
+/* Returns the number of columns of one channel of map m. */
 static int32_t channel_size(const struct clv_recipe *recipe, int32_t m)
 {
     int32_t more = !!(recipe->map_pool & CLV_MAP_MAX) + !!(recipe->map_pool & CLV_MAP_DEVIATION);
@@ -128,7 +128,8 @@ int32_t maps_size(const struct clv_recipe *recipe)
     return n;
 }
 
-/* A value in +-MAP_CLIP falls between two of its bins' centres and is shared by them in proportion. */
+/* Soft binning: a value in +-MAP_CLIP is shared by the two bins whose centres are next to it, by linear
+ * interpolation. */
 static void fill_bins(float *bins, float value, float weight)
 {
     float at = (value + MAP_CLIP) / (2 * MAP_CLIP) * (BINS - 1);
@@ -204,7 +205,7 @@ int32_t map_edge_count(const struct clv_recipe *recipe)
     return recipe->blocks & CLV_BLOCK_MAPS ? recipe->n_maps : 0;
 }
 
-/* The most that the probabilities of a channel differ by. */
+/* Returns the largest difference of probabilities over the channels. */
 static float largest_difference(const float *a, const float *b, int32_t n_channels)
 {
     float largest = 0;
@@ -237,8 +238,7 @@ void map_edges_fill(float *features, int32_t stride, const struct clv_adjacency 
             sum += square_distance(mean + (size_t)adjacency->edges[e][0] * n, mean + (size_t)adjacency->edges[e][1] * n,
                                    n_channels);
         if (is_own)
-            beta =
-                sum > 0 ? adjacency->n_edges / (2 * sum) : 0; /* as for colours: strong is what is so in this image */
+            beta = sum > 0 ? adjacency->n_edges / (2 * sum) : 0; /* relative to this image, as for colours (edges.c) */
         for (int32_t e = 0; e < adjacency->n_edges; e++) {
             const float *a = mean + (size_t)adjacency->edges[e][0] * n, *b = mean + (size_t)adjacency->edges[e][1] * n;
             float similarity = is_probability ? 1 - largest_difference(a, b, n_channels)

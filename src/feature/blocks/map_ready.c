@@ -1,5 +1,5 @@
-/* Makes the values of a map's channels comparable, as its recipe learned: log-odds of probabilities, standardised
- * features or their principal components, all clipped. Start at map_ready_channel. */
+/* Converts the values of a map's channels by its recipe: to log-odds of probabilities, standardised features or their
+ * principal components, all clipped. Start at map_ready_channel. */
 #include "feature/blocks/blocks.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 
-/* The lower clip of a NaN. */
+/* Clips a value to +-MAP_CLIP; NaN becomes -MAP_CLIP. */
 static float clipped(double value)
 {
     double clip = (double)MAP_CLIP, raised = value > -clip ? value : -clip;
@@ -61,8 +61,8 @@ void map_ready_release(struct map_ready *ready)
     *ready = (struct map_ready){0};
 }
 
-/* Adds up the components from first_component on, as many as there are sums. */
-static enum clv_status project(struct map_ready *self, int32_t first_component, struct clv_error *err)
+/* Computes the components from first_component, as many as the array of sums holds. */
+static enum clv_status compute_components(struct map_ready *self, int32_t first_component, struct clv_error *err)
 {
     const struct clv_recipe_map *recipe_map = self->recipe_map;
     size_t n = self->n, n_channels = (size_t)recipe_map->n_channels, first = (size_t)first_component;
@@ -83,13 +83,14 @@ static enum clv_status project(struct map_ready *self, int32_t first_component, 
     return CLV_OK;
 }
 
-/* to[n] = the component's coordinate of each pixel. The sums count as those from self->first on after success only. */
+/* to[n] = the component's value at each pixel. self->first is set only after success, since sums are incomplete
+ * otherwise. */
 static enum clv_status take_component(float *to, struct map_ready *self, int32_t component, struct clv_error *err)
 {
     int32_t first = component - component % self->at_once;
     if (first != self->first) {
         self->first = -self->at_once;
-        MUST(project(self, first, err));
+        MUST(compute_components(self, first, err));
         self->first = first;
     }
     const double *sum = self->sums + (size_t)(component - first) * self->n;
@@ -98,7 +99,7 @@ static enum clv_status take_component(float *to, struct map_ready *self, int32_t
     return CLV_OK;
 }
 
-/* Pixels first to end - 1 of a channel. */
+/* Converts pixels first to end - 1 of a channel. */
 static void convert(float *to, const float *from, size_t first, size_t end, const struct clv_recipe_map *map,
                     size_t channel)
 {

@@ -1,5 +1,5 @@
-/* Sums over all pairs of regions, weighted by the similarity of their colours or by their distance in the image,
- * several regions at a time. Start at pairs_init. */
+/* Computes sums over all pairs of regions, weighted by the similarity of their colours or by their distance in the
+ * image, in vectors of regions. Start at pairs_init. */
 #include "feature/blocks/blocks.h"
 
 #include <math.h>
@@ -10,10 +10,10 @@
 
 enum { MAX_REFERENCES = 1024, COORDINATES = 5 };
 
-static const float COLOUR_SCALE = 10.0f; /* of the colour kernel, in Lab */
-static const float NEAR_SCALE = 0.2f;    /* of the nearness kernel, in widths and heights of the image */
+static const float COLOUR_SCALE = 10.0f; /* scale of the colour kernel, in Lab */
+static const float NEAR_SCALE = 0.2f;    /* scale of the distance kernel, in widths and heights of the image */
 
-/* The part of region j that the sums of the others need. */
+/* The values of region j that are added to the sums of all regions. */
 struct reference {
     float l, a, b, x, y, n, border, centre;
 };
@@ -24,9 +24,9 @@ void pairs_release(struct pairs *pairs)
     *pairs = (struct pairs){0};
 }
 
-/* Kernels are (1 + d^2 / scale^2)^-2: the shape of a Gaussian without its exponential. The inner loop runs over
- * the regions that have a sum, not over the summands: it is all vectors, and each sum is added in one order on every
- * machine. */
+/* Adds region j to the sums of all regions. Kernels are (1 + d^2 / scale^2)^-2, similar to a Gaussian without its
+ * exponential. The inner loop runs over the regions i, not over the summands j, so it is vectorised, and each sum is
+ * added in the same order on every machine. */
 FOR_EVERY_WIDTH static void add_reference(float *restrict const *sum, const float *restrict l, const float *restrict a,
                                           const float *restrict b, const float *restrict x, const float *restrict y,
                                           int32_t n, struct reference j)
@@ -57,9 +57,9 @@ FOR_EVERY_WIDTH static void add_reference(float *restrict const *sum, const floa
     }
 }
 
-/* The colour kernel alone: sum[i] += weight k. */
-FOR_EVERY_WIDTH static void add_alike(float *restrict sum, const float *restrict l, const float *restrict a,
-                                      const float *restrict b, int32_t n, const struct region *j, float weight)
+/* Adds only the colour kernel: sum[i] += weight k. */
+FOR_EVERY_WIDTH static void add_similar(float *restrict sum, const float *restrict l, const float *restrict a,
+                                        const float *restrict b, int32_t n, const struct region *j, float weight)
 {
     const float jl = j->lab[0], ja = j->lab[1], jb = j->lab[2];
     for (int32_t i = 0; i < n; i++) {
@@ -69,7 +69,7 @@ FOR_EVERY_WIDTH static void add_alike(float *restrict sum, const float *restrict
     }
 }
 
-/* Above MAX_REFERENCES regions, each stride-th one represents its neighbours as well. */
+/* Returns the stride at which regions are sampled if there are more than MAX_REFERENCES. */
 static int32_t reference_stride(int32_t n)
 {
     return (n + MAX_REFERENCES - 1) / MAX_REFERENCES;
@@ -84,7 +84,7 @@ void pairs_weigh(struct pairs *pairs, const struct scene *scene, const float *ce
     for (int32_t j = 0, stride = reference_stride(pairs->n); j < pairs->n; j += stride) {
         float weight = (float)scene->regions[j].n_pixels * centre[j];
         pairs->centre += weight;
-        add_alike(sum, lab, lab + pairs->n, lab + 2 * (size_t)pairs->n, pairs->n, &scene->regions[j], weight);
+        add_similar(sum, lab, lab + pairs->n, lab + 2 * (size_t)pairs->n, pairs->n, &scene->regions[j], weight);
     }
 }
 

@@ -1,5 +1,5 @@
-/* Computes the feature blocks position, where a node's centroid is on a coarse grid, and size. This is the shortest
- * block: read it first. */
+/* Computes the feature blocks position (a node's centroid on a coarse grid) and size. These are the shortest blocks:
+ * read them first. */
 #include <math.h>
 #include <stdio.h>
 
@@ -13,7 +13,7 @@ int32_t position_size(const struct clv_recipe *recipe)
     return GRID * GRID;
 }
 
-/* The two grid lines around a coordinate in 0..1, with cell centres at (k + 1/2) / GRID, and the weight of the
+/* Finds the two cells whose centres, at (k + 1/2) / GRID, are next to a coordinate in 0..1, and the weight of the
  * second. */
 static void soft_bin(int *low, int *high, float *weight, float coordinate)
 {

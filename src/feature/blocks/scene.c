@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-/* grey[n] in 0..1 from rgb[n][3]: ITU-R BT.601 luma. */
+/* Computes grey[n] in 0..1 from rgb[n][3]: ITU-R BT.601 luma. */
 static void grey_from_rgb(float *grey, const uint8_t *rgb, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -19,7 +19,7 @@ void scene_release(struct scene *scene)
     *scene = (struct scene){0};
 }
 
-/* Counting sort of the pixels by label. */
+/* Sorts the pixels by label (counting sort). */
 static void group_pixels(struct scene *scene)
 {
     int32_t n_pixels = scene->width * scene->height;

@@ -1,5 +1,5 @@
 /* Computes the feature blocks surround and scene: histograms of colours and visual words of wider windows. Start at
- * fill. */
+ * fill_window. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,9 +16,9 @@ static int32_t size_from(const struct clv_recipe *recipe, int32_t first_scale)
     return chroma_size(recipe) + scales_from(recipe, first_scale) * words_of_scale(recipe);
 }
 
-/* Scales without a map (of zeros) stay 0. */
-static void fill(float *row, const struct scene *windows, const struct views *views, int32_t first_scale,
-                 int32_t region)
+/* Fills a row from one window: its colours, and its words from scale first_scale. */
+static void fill_window(float *row, const struct scene *windows, const struct views *views, int32_t first_scale,
+                        int32_t region)
 {
     const struct clv_recipe *recipe = views->recipe;
     chroma_fill(row, windows, &views->kernel_map, region);
@@ -58,7 +58,7 @@ double surround_met(const struct clv_recipe *recipe, double of_node, double of_i
 
 void surround_fill(float *row, const struct views *views, int32_t region)
 {
-    fill(row, &views->surround, views, 0, region);
+    fill_window(row, &views->surround, views, 0, region);
 }
 
 void surround_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index)
@@ -85,7 +85,7 @@ double scene_met(const struct clv_recipe *recipe, double of_node, double of_imag
 
 void whole_scene_fill(float *row, const struct views *views)
 {
-    fill(row, &views->whole, views, last_scale(views->recipe), 0);
+    fill_window(row, &views->whole, views, last_scale(views->recipe), 0);
 }
 
 void scene_fill(float *row, const struct views *views, int32_t region)

@@ -1,5 +1,5 @@
-/* Prepares what the feature blocks read, once per image: scenes and their windows, maps of visual words, gradients,
- * pooled maps, measures of contrast. Start at views_init. */
+/* Computes the inputs of the feature blocks, once per image: scenes and their windows, maps of visual words, gradients,
+ * pooled network maps, and measures of contrast. Start at views_init. */
 #include "feature/blocks/blocks.h"
 
 #include "base/base.h"

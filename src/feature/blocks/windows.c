@@ -9,7 +9,8 @@ struct span {
     int32_t first, end;
 };
 
-/* Patch `index` and the margin on either side of it, inside the image; in 64 bits, since margins may be anything. */
+/* Returns the pixels of patch `index` and the margin on both sides of it, clipped to the image. In 64 bits, since
+ * margins are not limited. */
 static struct span span_of(int32_t index, int32_t side, const struct clv_patch_grid *grid, int32_t margin_px)
 {
     int64_t first = (int64_t)index * grid->step_px - margin_px;
@@ -17,7 +18,7 @@ static struct span span_of(int32_t index, int32_t side, const struct clv_patch_g
     return (struct span){first > 0 ? (int32_t)first : 0, end < side ? (int32_t)end : side};
 }
 
-/* start[n_regions + 1] by the windows' sizes. */
+/* Computes start[n_regions + 1] from the sizes of the windows. */
 static enum clv_status set_starts(int32_t *start, const struct clv_patch_grid *grid, int32_t margin_px,
                                   struct clv_error *err)
 {

@@ -13,7 +13,7 @@ void word_map_release(struct word_map *map)
     *map = (struct word_map){0};
 }
 
-/* Finds the words of the cells of a scale. */
+/* Finds the word of each cell of a scale. */
 static enum clv_status find_cells(int32_t *cell_word, const struct sift_image *sift, const struct clv_recipe *recipe,
                                   int32_t scale, struct clv_error *err)
 {
@@ -56,7 +56,7 @@ double words_in_square(const struct clv_recipe *recipe, double pixels)
     return fmin(cells * cells, recipe->n_words);
 }
 
-/* Every pixel votes for the word of its nearest descriptor. */
+/* Counts each pixel's word (that of its nearest descriptor) and converts the shares by the kernel map. */
 void words_histogram(float *row, const struct scene *scene, const struct word_map *map,
                      const struct kernel_map *kernel_map, int32_t region)
 {

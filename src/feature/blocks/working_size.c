@@ -1,5 +1,5 @@
-/* Computes working sizes: to how many pixels an image is shrunk before features are computed, and how many
- * superpixels it gets. Start at working_image_of. */
+/* Computes working sizes: the size to which an image is shrunk before features are computed, and its number of
+ * superpixels. Start at working_image_of. */
 #include "feature/blocks/blocks.h"
 
 #include <math.h>

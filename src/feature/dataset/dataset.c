@@ -1,4 +1,4 @@
-/* Keeps examples in memory: clv_dataset_add copies a problem, dataset_take takes over an example. Start at struct
+/* Datasets in memory: clv_dataset_add copies a problem, dataset_take moves an example into the dataset. Start at struct
  * dataset_item in dataset.h. */
 #include "feature/dataset/dataset.h"
 
@@ -95,7 +95,7 @@ enum clv_status clv_dataset_new(struct clv_dataset **dataset, int32_t n_labels, 
     return CLV_OK;
 }
 
-/* A first problem sets the sizes that all later ones must have. */
+/* Checks a problem. The first one sets the sizes that all later ones must have. */
 static enum clv_status check_problem(const struct clv_dataset *dataset, const struct clv_problem *problem,
                                      const char *name, struct clv_error *err)
 {
@@ -105,7 +105,7 @@ static enum clv_status check_problem(const struct clv_dataset *dataset, const st
         .n_labels = dataset->n_labels,
         .n_features = first ? problem->n_features : dataset->n_features,
         .n_edge_features = p,
-        .pairwise = p > 0 ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_NONE, /* couplings of either sign may be wanted */
+        .pairwise = p > 0 ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_NONE, /* allows edge features of either sign */
     };
     enum clv_status status = clv_problem_check(problem, &layout, err);
     if (!status && problem->n_edge_features != p)
@@ -164,7 +164,7 @@ enum clv_status clv_dataset_add(struct clv_dataset *dataset, const struct clv_pr
         item.row[i] -= (int64_t)first;
     point_to_own_arrays(&item);
     MUST(dataset_append(dataset, &item, err));
-    item = (struct dataset_item){0}; /* its arrays are the dataset's now */
+    item = (struct dataset_item){0}; /* the dataset owns its arrays now */
     return CLV_OK;
 }
 
@@ -187,7 +187,7 @@ void dataset_replace_features(struct clv_dataset *dataset, size_t index, const s
     }
 }
 
-/* Gives back what a growing array took too much; a smaller block that cannot be had is not a loss. */
+/* Shrinks an array to its used size. If that fails, the array remains as it is. */
 static void *trimmed(void *array, size_t n, size_t size)
 {
     void *moved = array ? array_realloc(array, n, size) : NULL;
@@ -218,7 +218,7 @@ enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *ex
     NEED(copy);
     point_to_own_arrays(&item);
     MUST(dataset_append(dataset, &item, err));
-    copy = NULL; /* this and the arrays are the dataset's now */
+    copy = NULL; /* the dataset owns the name and the arrays now */
     example->row = NULL;
     example->index = NULL;
     example->value = NULL;

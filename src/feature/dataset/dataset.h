@@ -1,8 +1,7 @@
-/* This folder holds the problems of many images. A dataset is filled in three ways: problems are added (dataset.c;
- * letters.c for words), images are extracted (extract.c, frame.c for boxes), or feature files are opened
- * (feature_shards.c, features_read.c). Feature files are written by features_write.c, image by image, and
- * dataset_write.c, from memory. paging.c decides which pages of files are in memory. This header declares what those
- * share. Read extract.c first. */
+/* The problems of many images. A dataset is filled in three ways: problems are added (dataset.c; letters.c for words),
+ * images are extracted (extract.c; frame.c for boxes), or feature files are opened (feature_shards.c, features_read.c).
+ * features_write.c writes feature files image by image, dataset_write.c from memory. paging.c decides which pages of
+ * files are in memory. Read extract.c first. */
 #ifndef FEATURE_DATASET_DATASET_H
 #define FEATURE_DATASET_DATASET_H
 
@@ -15,13 +14,13 @@
 #include "cluster/shard.h"
 #include "data/data.h"
 
-/* problem points into the item's own arrays, or into a file and the arrays derived from it (the own ones are then
- * NULL). */
+/* problem points into the item's own arrays, or into a file and the arrays derived from it; then the own ones are
+ * NULL. */
 struct dataset_item {
     char *name;
     struct clv_problem problem;
-    const struct dataset_file *file; /* NULL: it was made in memory */
-    size_t number;                   /* of the item in its file */
+    const struct dataset_file *file; /* NULL: the item is in memory */
+    size_t number;                   /* index of the item in its file */
     int64_t *row;
     int32_t *index;
     float *value;
@@ -31,26 +30,27 @@ struct dataset_item {
     float *centroid;
     int32_t *label;
     float *theta;
-    float *counts;       /* that theta was made of, or NULL */
-    uint64_t sequence;   /* one number for each clv_item.sequence; 0: of none, or of a feature file */
-    int32_t *first_node; /* [n_slices + 1] of a window's slices, set->items from first_slice on; or NULL */
+    float *counts;       /* counts of pixels from which theta was computed, or NULL */
+    uint64_t sequence;   /* hash of clv_item.sequence; 0: no sequence, or from a feature file */
+    int32_t *first_node; /* [n_slices + 1] of the window's slices, set->items[first_slice] and so on; or NULL */
     size_t first_slice, n_slices;
 };
 void dataset_item_release(struct dataset_item *item);
 
-/* The nodes' areas are the tensor "volume" on disk: files that exist are read, and others write it. */
+/* On disk the nodes' areas are the tensor "volume", the name that existing files have. */
 #define AREA_TENSOR "volume"
 
-/* A mapped feature file: what its images have besides their problems, and values derived from its arrays once. */
+/* A mapped feature file: data of its images that is not in their problems, and arrays that are derived from its tensors
+ * once. */
 struct dataset_file {
     struct clv_tensors *tensors;
     size_t n;                        /* images */
     const int32_t (*size)[4];        /* [n] original and working width and height, or NULL */
     const int32_t *superpixels;      /* the working label maps of all items, or NULL */
     int64_t *superpixel_offset;      /* [n + 1] */
-    int32_t patch_px, patch_step_px; /* of a recipe of patches, else 0 */
-    int64_t *dense_row;              /* [most nodes of an item + 1] 0, d, 2d ..: the rows of every item, if dense */
-    int32_t *dense_index;            /* [most nodes x d] 0 .. d-1 again and again */
+    int32_t patch_px, patch_step_px; /* if its recipe has patches, else 0 */
+    int64_t *dense_row;              /* [largest n_nodes + 1] 0, d, 2d and so on: rows of every item, if dense */
+    int32_t *dense_index;            /* [largest n_nodes x d] 0 to d - 1, repeated */
     const float *counts;             /* [N][n_labels], or NULL */
     int32_t *label;                  /* [N] */
     float *theta;                    /* [N][n_labels] */
@@ -60,145 +60,145 @@ struct dataset_file {
 
 struct clv_dataset {
     int32_t n_labels, n_features, n_edge_features;
-    enum clv_pairwise pairwise; /* what edges are meant for */
-    bool counts_errors;         /* theta counts wrong nodes */
-    bool has_windows;           /* items are windows of slices, in their order: folds are runs of them */
-    struct clv_labels labels;   /* n_labels 0: it has no names for them */
+    enum clv_pairwise pairwise; /* pairwise form that the edges are meant for */
+    bool counts_errors;         /* theta counts wrong pixels or nodes, unweighted */
+    bool has_windows;           /* items are windows of slices, in order; folds are runs of items */
+    struct clv_labels labels;   /* n_labels 0: labels have no names */
     struct dataset_item *items;
     size_t n, capacity;
-    size_t n_mirrored;           /* the last items: the first ones, mirrored (dataset_add_mirrored) */
-    struct dataset_file **files; /* [n_files] that are mapped, in the order of their items; NULL: none */
+    size_t n_mirrored;           /* the last items, which are mirror images of the first (dataset_add_mirrored) */
+    struct dataset_file **files; /* [n_files] mapped files, in the order of their items; NULL: none */
     size_t n_files, files_capacity;
-    struct dataset_paging *paging; /* of the files */
+    struct dataset_paging *paging; /* of the files; NULL without files */
 };
 
-/* To be called before a problem's features are looked at, each time: pages of mapped files are given back, so that
- * learning from files takes memory that does not grow with them; where the files are larger than memory, the features
- * are read at once. Safe in parallel; NULL, and what is in memory, is fine. */
+/* Must be called each time before a problem's features are read. Releases pages of mapped files now and then, so that
+ * the memory for learning does not grow with the files; if the files are larger than memory, it also reads the features
+ * at once. Thread-safe. Does nothing if the dataset is NULL or in memory. */
 #define LOOKED_AT_MAX ((size_t)256 << 20)
 void dataset_looked_at(const struct clv_dataset *dataset, const struct clv_problem *problem);
 
-/* Begins to read the features of a problem that will be looked at soon, at most MAX_EXPECTED looks later, where the
- * files are larger than memory. Nothing depends on it but time. */
+/* Prefetches the features of a problem for which dataset_looked_at will be called soon, at most MAX_EXPECTED calls
+ * later, if the files are larger than memory. It affects only the time. */
 #define MAX_EXPECTED 16
 void dataset_expects(const struct clv_dataset *dataset, const struct clv_problem *problem);
 
-/* The state of the pages of a dataset's files. It begins when all of them are open. */
+/* The paging of a dataset's files. dataset_paging_begin is called when all of them are open. */
 enum clv_status dataset_paging_new(struct dataset_paging **paging, struct clv_error *err) CLV_CHECK;
 void dataset_paging_free(struct dataset_paging *self);
 enum clv_status dataset_paging_begin(struct clv_dataset *dataset, struct clv_error *err) CLV_CHECK;
 
-/* The item must be complete and fit those before; it is the dataset's from here on. */
+/* Appends an item, which must be complete and have the sizes of the earlier ones. The dataset owns it after success. */
 enum clv_status dataset_append(struct clv_dataset *dataset, struct dataset_item *item, struct clv_error *err) CLV_CHECK;
 
-/* Gives an item other features, of arrays that become its own: `problem` has their sizes and points to them, to the
- * rest of what the item has already. Those of an item in memory are freed. Items may be changed at the same time; all
- * must have the same sizes in the end, which the dataset's are at once. */
+/* Replaces the features of an item by arrays that it then owns. `problem` has the new sizes and points to the new
+ * arrays and to the item's other data. The old arrays are freed; edge_features may be NULL to keep them. Threads may
+ * change different items at the same time. In the end all items must have the same sizes, which become those of the
+ * dataset when item 0 is changed. */
 void dataset_replace_features(struct clv_dataset *dataset, size_t index, const struct clv_problem *problem,
                               int64_t *row, int32_t *indices, float *value, float *edge_features);
 
-/* Moves an extracted example's arrays into the dataset; what the dataset does not keep stays in the example, for its
- * release. */
+/* Moves an extracted example's arrays into the dataset. Arrays that the dataset does not keep stay in the example,
+ * whose release frees them. */
 enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *example, const char *name,
                              struct clv_error *err) CLV_CHECK;
 
-/* 1 if theta counts wrong nodes (or pixels) as they are: letters, and feature files that say so; 0 if it is balanced
- * or of the caller's making. */
+/* Returns whether theta counts wrong nodes (or pixels) without weights, as for letters and feature files with "loss":
+ * "counts". False if it is balanced or was set by the caller. */
 bool dataset_counts_errors(const struct clv_dataset *dataset);
 
-/* Computes theta, and with it the nodes' majority labels, again from the pixels counted. Nothing happens to what is
- * weighed that way already. O(nodes labels). CLV_ERR_USAGE if a problem has a theta but no counts, and nothing
- * changes. */
+/* Computes theta and the nodes' majority labels from the counts of pixels by `weights`. Does nothing if theta already
+ * has these weights. CLV_ERR_USAGE if a problem has a theta but no counts; the dataset is then unchanged. O(nodes
+ * labels). */
 enum clv_status dataset_weigh(struct clv_dataset *dataset, enum clv_loss_weights weights,
                               struct clv_error *err) CLV_CHECK;
 
 /* Multiplies theta by a weight for each true label, (1 / the label's share of all theta) to the power of `exponent`,
- * scaled so that all theta has the sum it had; majority labels follow. 0 changes nothing; with 1 each label that occurs
- * has the same total weight. It is for training sets, as the mean loss is then not a share of pixels. To be called
- * after dataset_weigh, once. O(nodes labels). CLV_ERR_USAGE for an exponent outside 0..1. */
+ * scaled so that the sum of theta does not change, and updates majority labels. 0 changes nothing; with 1 all labels
+ * that occur have the same total weight. Use it only for training, since the mean loss is then not a share of pixels.
+ * Call it once, after dataset_weigh. CLV_ERR_USAGE for an exponent outside 0..1. O(nodes labels). */
 enum clv_status dataset_weigh_labels(struct clv_dataset *dataset, double exponent, struct clv_error *err) CLV_CHECK;
 
-/* The loosest kind of graph among its problems. */
+/* Computes the most general kind of graph among the dataset's problems. */
 enum clv_status dataset_graph(enum clv_graph *graph, const struct clv_dataset *dataset,
                               struct clv_error *err) CLV_CHECK;
 
-/* Where nodes are within their image's boxes: features that follow from a box, so known in training only. */
+/* Positions of nodes within their image's boxes: privileged features, since boxes are known only in training. */
 
 /* The boxes of an item. */
 struct item_boxes {
-    struct clv_pixel_box *boxes; /* of the original image; NULL: nothing is known of the item */
-    size_t n_boxes;              /* with boxes not NULL, 0 says that there is no object */
-    size_t n_voids;              /* behind them: boxes in which nothing is known */
+    struct clv_pixel_box *boxes; /* in the original image; NULL: not known */
+    size_t n_boxes;              /* if boxes is not NULL, 0 means that the image has no object */
+    size_t n_voids;              /* boxes after these n_boxes in which labels are not known */
 };
 
-/* Estimates each pixel's probability of foreground from one image and its boxes alone: foreground[height][width] in
- * 0..1. Called on any thread. */
+/* Estimates each pixel's probability of foreground, foreground[height][width] in 0..1, from only an image and its
+ * boxes. Called on any thread. */
 typedef enum clv_status foreground_estimate(float *foreground, const struct clv_image *image,
                                             const struct item_boxes *boxes, struct clv_error *err);
 
-/* Adds the example's frame to a dataset of frames: a problem with the same nodes and no edges. Features: soft bins
- * of an 8 x 8 grid over the box, and the share of pixels outside of all boxes. Of several boxes a pixel is in that
- * whose centre is nearest in box sizes. An item without known boxes has no features. theta is the estimate[n_nodes]
- * of what is foreground, if there is one, NULL else. O(pixels x boxes). */
+/* Adds a problem with the example's nodes, no edges and features from boxes to the dataset `frames`. The features are
+ * soft bins of an 8 x 8 grid over the box, and the share of pixels outside all boxes. A pixel in several boxes belongs
+ * to the one whose centre is nearest in box sizes. An item with unknown boxes has no features. theta[n_nodes][2] is
+ * estimate[n_nodes], the probability of foreground, or NULL without it. O(pixels x boxes). */
 enum clv_status frame_add(struct clv_dataset *frames, const struct clv_example *example, const struct item_boxes *boxes,
                           const float *estimate, const char *name, struct clv_error *err) CLV_CHECK;
 
-/* Images of a set as examples, in parallel and in order, with bounded memory. */
+/* Extraction of the images of a dataset, in parallel and in order, with bounded memory. */
 
-/* Receives the examples one by one in the set's order, on the calling thread. What it leaves in the example is
- * released. */
+/* Receives the examples one by one in the dataset's order, on the calling thread. Arrays that it leaves in the example
+ * are freed. */
 typedef enum clv_status take_example(void *context, struct clv_example *example, const struct clv_item *item,
                                      const float *estimate, struct clv_error *err);
 
-/* How; zeros and NULL but for the recipe will do. */
+/* Options of extraction. All except the recipe may be 0 or NULL. */
 struct extract_options {
     const struct clv_recipe *recipe;
     int n_threads;
     const struct clv_image_limits *limits;
     const struct clv_progress *progress;
     const struct item_boxes *boxes; /* [n_items] */
-    foreground_estimate *estimate;  /* of the nodes of items with boxes, [n_nodes], for who takes the examples */
+    foreground_estimate *estimate;  /* for items with boxes; its mean over each node goes to take_example */
 };
 
-/* Whose examples a member of a team (cluster/comm.h) takes. */
+/* Which processes (cluster/comm.h) receive the examples. */
 enum extract_share {
-    EXTRACT_TO_ALL,    /* those of all images, which all members extracted */
-    EXTRACT_TO_LEADER, /* the same, the leader alone */
+    EXTRACT_TO_ALL,    /* all processes receive the examples of all images */
+    EXTRACT_TO_LEADER, /* only the first process receives them */
 };
 
-/* Reads every image, extracts its example, and its truth where there is a mask; a mask that is void throughout is no
- * truth. Memory: a fixed number of examples a thread. Fails as the first failing item in the set's order would. */
+/* Reads every image and extracts its example, and its truth if it has a mask. An entirely void mask gives no truth.
+ * Memory: a fixed number of examples per thread. Fails with the error of the first item, in the dataset's order, that
+ * fails. */
 enum clv_status extract_set(const struct clv_set *set, const struct extract_options *how, enum extract_share share,
                             take_example *take, void *context, struct clv_error *err) CLV_CHECK;
 
-/* Adds the mirror image of each of the set's images, with the mirrored mask, to the dataset that was extracted from the
- * set and nothing else: item n + i mirrors item i. Patches are placed as in any image, not mirrored. */
+/* Adds the mirror image of each of the set's images, with its mirrored mask, to a dataset that was extracted from
+ * exactly this set: item n + i mirrors item i. The grid of patches is not mirrored. */
 enum clv_status dataset_add_mirrored(struct clv_dataset *dataset, const struct clv_set *set,
                                      const struct extract_options *how, struct clv_error *err) CLV_CHECK;
 
-/* clv_dataset_extract, also with boxes: an item without a mask has the labels of clv_example_set_boxes if there are
- * some for it, what struct clv_training calls given. *frames (may be NULL) receives a dataset of the same items and
- * nodes, without edges, whose features say where a node is within its image's boxes, and whose theta[n_nodes][2] is
- * the estimate of its pixels; so that centroids are comparable, items with masks need boxes, too. Two
- * labels. */
+/* Extends clv_dataset_extract by boxes, for two labels: an item with boxes but without a mask gets the labels of
+ * clv_example_set_boxes (`given` of struct clv_training). *frames (may be NULL) receives the dataset of frame_add, with
+ * the same items and nodes. Items with masks need boxes, too, to have these features. */
 enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_dataset **frames,
                                       const struct clv_set *set, const struct extract_options *how,
                                       struct clv_error *err) CLV_CHECK;
 
-/* Feature files, one or several as one dataset: x.safetensors, or all shards of it, x-00003-of-00016.safetensors. A
- * shard is a feature file of its own whose metadata say "shard": "3/16 of 200", so many images in all; it has a
- * contiguous block of them. */
+/* Feature files, of which several can be opened as one dataset: x.safetensors, or all shards such as
+ * x-00003-of-00016.safetensors. A shard is a feature file with a contiguous block of the images, whose metadata have
+ * "shard": "3/16 of 200" (200 images in all shards). */
 
-/* Whether the path is a folder that has shards and nothing else: one at least. */
+/* Returns whether the path is a folder that has at least one shard and no other files. */
 bool features_is_sharded(const char *path);
 
-/* The files that those of a list stand for, one after the other: a folder of shards stands for these by their names. */
+/* Lists the files of all paths in order. A folder of shards is replaced by its shards, sorted by name. */
 enum clv_status features_list_files(struct path_list *files, const struct path_list *paths,
                                     struct clv_error *err) CLV_CHECK;
 
-/* Opens several feature files as one, in their order, each a single file or a folder of shards. Single files are whole,
- * or all shards of a set one after the other; one file alone may be any shard. CLV_ERR_DATA names a file that is not,
- * comes twice, or is of other labels or another recipe than the first. */
+/* Opens several feature files as one dataset, in their order. Each path is a file or a folder of shards. Files are
+ * whole, or all shards of a dataset in order; a single file may be any shard. CLV_ERR_DATA names a file that is out of
+ * order, listed twice, or differs from the first in labels or recipe. */
 enum clv_status features_open_list(struct clv_dataset **dataset, struct clv_recipe *recipe,
                                    const struct path_list *paths, struct clv_error *err) CLV_CHECK;
 
@@ -208,41 +208,41 @@ enum clv_status features_open_list(struct clv_dataset **dataset, struct clv_reci
 #define FEATURES_VERSION "1"
 #define FEATURES_SHARD   "shard" /* metadata of shards */
 
-/* Names stand one a line in a JSON text: UTF-8 without line breaks, else CLV_ERR_DATA. */
+/* Names are written one per line in a JSON text. CLV_ERR_DATA unless the name is UTF-8 without line breaks. */
 enum clv_status features_check_name(const char *name, struct clv_error *err) CLV_CHECK;
 
-/* clv_features_write for a shard, 1 <= number <= count <= 100000 and <= the set's items: a contiguous block of them,
- * whose file says which it is. A folder of all shards opens as one dataset. */
+/* Writes one shard, 1 <= number <= count, of a dataset: a contiguous block of its items. count is at most 100000 and at
+ * most the number of items. A folder of all shards opens as one dataset. Otherwise as clv_features_write. */
 enum clv_status features_write_shard(const char *path, const struct clv_set *set, const struct clv_shard *shard,
                                      const struct extract_options *how, struct clv_error *err) CLV_CHECK;
 
-/* Adds the images of an open file, which the dataset owns from here on whatever the outcome; *dataset NULL: begins one.
- * `path` names the file in messages. After a failure the dataset can only be freed. */
+/* Adds the images of an open file to *dataset; NULL creates one. `tensors` is consumed, also on failure. `path` names
+ * the file in messages. After a failure the dataset can only be freed. */
 enum clv_status features_add(struct clv_dataset **dataset, struct clv_recipe *recipe, struct clv_tensors *tensors,
                              const char *path, struct clv_error *err) CLV_CHECK;
 
-/* Words as a dataset of chains. */
+/* Handwritten words as a dataset of chains. */
 
-#define LETTER_FEATURES 131 /* the pixels, a bias of 1, first of its word, last of its word */
+#define LETTER_FEATURES 131 /* the pixels, a bias of 1, whether it is the first of its word, the last */
 
-/* The words of some folds (folds[LETTER_MAX_FOLDS], 1 if it is wanted; NULL: all words) as a dataset of chain problems,
- * in the file's order: node i is a letter with LETTER_FEATURES features 0 or 1, edge e joins letters e and e + 1 and
- * has one feature, 1. theta is 1 for the true label and 0 for others, so that the loss of a word is the number of its
- * wrong letters. Labels are named a to z, items "word N", N the word's place in the file from 1. CLV_ERR_USAGE if a
- * fold has no words or there is none at all. */
+/* Makes a dataset of chain problems of the words of some folds, in the file's order. folds[LETTER_MAX_FOLDS] is 1 for
+ * chosen folds; NULL chooses all words. Node i is a letter with LETTER_FEATURES features 0 or 1; edge e joins letters e
+ * and e + 1 and has one feature, 1. theta is 1 for the true label and 0 for others, so the loss of a word is its number
+ * of wrong letters. Labels are named a to z, items "word N" with N counted from 1 in the file. CLV_ERR_USAGE if a
+ * chosen fold has no words or the file has none. */
 enum clv_status letters_dataset(struct clv_dataset **dataset, const struct letters *letters, const uint8_t *folds,
                                 struct clv_error *err) CLV_CHECK;
 
-/* Names and colours of the labels, or NULL if it was made without (clv_dataset_new, some feature files). */
+/* Returns names and colours of the labels, or NULL if the dataset has none (clv_dataset_new, some feature files). */
 const struct clv_labels *dataset_labels(const struct clv_dataset *dataset);
 
-/* For segmenting from a feature file: item `index` as an example; release it as usual, before the dataset. Its
- * features are views, its superpixels a copy. Without superpixels node i is pixel i of one row. */
+/* Returns item `index` as an example, for segmentation from a feature file. Release it before the dataset: its features
+ * are views, its superpixels a copy. Without superpixels node i is pixel i of one row. */
 enum clv_status dataset_example(struct clv_example *example, const struct clv_dataset *dataset, size_t index,
                                 struct clv_error *err) CLV_CHECK;
 
-/* The pairwise form that the data is meant for: NONE without edges, FULL for patches, windows of slices of more than
- * two labels and feature files that say so, else POTTS. */
+/* Returns the pairwise form that the data is meant for: NONE without edges; FULL for patches, windows of slices with
+ * more than two labels, and feature files with "pairwise": "full"; else POTTS. */
 enum clv_pairwise dataset_pairwise(const struct clv_dataset *dataset);
 
 DROPS(dataset_drop, struct clv_dataset, clv_dataset_free)

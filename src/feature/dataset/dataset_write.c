@@ -9,7 +9,7 @@
 #define N_TENSORS  10 /* nine and the palette */
 #define N_METADATA 7  /* labels last */
 
-/* Everything end to end, as the file has it. */
+/* The arrays of all items, concatenated as in the file. */
 struct joined {
     int64_t *node_offset, *edge_offset; /* [n + 1] */
     int64_t *row;                       /* [n_nodes + 1] */

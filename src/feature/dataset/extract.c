@@ -1,7 +1,7 @@
-/* Extracts the examples of a set. Threads and processes share the items of a batch, and their examples are passed on in
- * the order of the set, so that results do not depend on the number of threads and processes. Processes share first the
- * sizes of their examples, then the arrays (examples_share). With a recipe of slices, the slices of a sequence are
- * gathered in windows, each of which is one example. Start at extract_all and dataset_extract_boxed. */
+/* Extracts the examples of a dataset's images. Threads and processes divide the items of a batch among them, and
+ * examples are passed on in the order of the dataset, so that results do not depend on the number of threads and
+ * processes. Processes exchange first the sizes of their examples, then the arrays (examples_share). If the recipe has
+ * windows of slices, the slices of a window become one example. Start at extract_all and dataset_extract_boxed. */
 #include "feature/dataset/dataset.h"
 
 #include <string.h>
@@ -22,10 +22,10 @@ struct example_sizes {
     bool has_label, has_counts, has_estimate;
 };
 
-/* Examples that processes extracted and share: each with all others, or all with the first process. */
+/* Examples that processes extracted and exchange: each process sends its own to all others or to the first process. */
 struct example_sharing {
     int32_t n_labels;
-    struct clv_example *examples; /* [n], of which each member has those that comm_for gave it */
+    struct clv_example *examples; /* [n]; at first each process has those that comm_for assigned to it */
     float **estimates;            /* [n] */
     struct example_sizes *sizes;  /* [n] */
 };
@@ -101,7 +101,7 @@ static bool arrays_slot(struct comm_piece *piece, void *context, size_t index, s
 }
 
 /* Allocates the arrays of an example that another process sends. */
-static enum clv_status make_room(struct example_sharing *self, size_t index, struct clv_error *err)
+static enum clv_status allocate_example(struct example_sharing *self, size_t index, struct clv_error *err)
 {
     const struct example_sizes *sizes = &self->sizes[index];
     struct clv_example *example = &self->examples[index];
@@ -122,18 +122,18 @@ static enum clv_status make_room(struct example_sharing *self, size_t index, str
     return CLV_OK;
 }
 
-static enum clv_status make_rooms(struct example_sharing *self, size_t n, bool to_all, struct clv_error *err)
+static enum clv_status allocate_examples(struct example_sharing *self, size_t n, bool to_all, struct clv_error *err)
 {
     for (size_t i = 0; i < n; i++)
         if (!comm_does(i) && (to_all || !comm_rank()))
-            MUST(make_room(self, i, err));
+            MUST(allocate_example(self, i, err));
     return CLV_OK;
 }
 
 /* Shares examples[n] and their estimates. */
 static enum clv_status examples_share(struct example_sharing *self, size_t n, bool to_all, struct clv_error *err)
 {
-    enum clv_status status = make_rooms(self, n, to_all, err);
+    enum clv_status status = allocate_examples(self, n, to_all, err);
     MUST(comm_agree(status, err));
     return to_all ? comm_share(n, arrays_slot, self, err) : comm_collect(n, arrays_slot, self, err);
 }
@@ -149,10 +149,10 @@ enum { BATCH_PER_MEMBER = 32, BATCH_OF_TEAM = 512, BATCH_AT_LEAST = 2 };
 struct batch {
     const struct clv_set *set;
     const struct extract_options *how;
-    bool is_mirrored;           /* all images, and masks */
-    size_t first, n_total;      /* item of the batch; items that are extracted here */
-    struct example_sharing all; /* of this batch; estimates of nodes, [n_nodes] or NULL each */
-    size_t capacity;            /* of `all` */
+    bool is_mirrored;           /* all images and masks are mirrored */
+    size_t first, n_total;      /* index of the batch's first item; items in all batches */
+    struct example_sharing all; /* of this batch; each estimate is [n_nodes] or NULL */
+    size_t capacity;            /* of the arrays of `all` */
     size_t n_done;              /* over all batches; counted by parallel_progress */
 };
 
@@ -170,7 +170,7 @@ static void mirror(uint8_t *pixels, int32_t width, int32_t height, size_t bytes)
     }
 }
 
-/* Reads the item's mask into the example. */
+/* Reads the item's mask and sets the example's truth. */
 static enum clv_status read_truth(struct clv_example *example, const struct clv_item *item, const struct batch *batch,
                                   struct clv_error *err)
 {
@@ -184,7 +184,7 @@ static enum clv_status read_truth(struct clv_example *example, const struct clv_
     return status ? fail_within(err, status, item->mask) : CLV_OK;
 }
 
-/* Drops the truth if no pixel counts in it, so that the example is the same from memory and from a feature file. */
+/* Removes the truth if all pixels are void, so that the example is the same in memory and in a feature file. */
 static void drop_void_truth(struct clv_example *example, int32_t n_labels)
 {
     size_t n = (size_t)example->problem.n_nodes * (size_t)n_labels;
@@ -198,7 +198,7 @@ static void drop_void_truth(struct clv_example *example, int32_t n_labels)
     example->problem.label = NULL;
 }
 
-/* Estimates the foreground from the boxes and returns its mean over each node's pixels: estimate[n_nodes]. */
+/* Estimates the foreground from the boxes and computes its mean over each node's pixels: estimate[n_nodes]. */
 static enum clv_status estimate_foreground(float **estimate, const struct extract_options *how,
                                            const struct item_boxes *boxes, const struct clv_example *example,
                                            const struct clv_image *image, struct clv_error *err)
@@ -309,7 +309,7 @@ static void batch_release(struct batch *batch)
     arrays_free(all->examples, all->estimates, all->sizes);
 }
 
-/* `batch` gives the set and how to extract it. The caller releases the batch. */
+/* Extracts all items batch by batch. The caller sets the batch's set and options, and releases it. */
 static enum clv_status extract_all(struct batch *batch, enum extract_share share, take_example *take, void *context,
                                    struct clv_error *err)
 {
@@ -341,19 +341,19 @@ enum clv_status extract_set(const struct clv_set *set, const struct extract_opti
     return extract_all(&batch, share, take, context, err);
 }
 
-/* The dataset that is built, and the window that is being filled. */
+/* The dataset that is built, and the open window of slices. */
 struct extract_state {
     struct clv_dataset *dataset, *frames; /* frames NULL: not needed */
     const struct item_boxes *boxes;       /* of the next item */
     struct stack stack;                   /* slices of the open window */
     const struct clv_item *first;         /* its first slice; NULL: no window is open */
     size_t first_slice;                   /* the index of that slice in the set */
-    const size_t *begins;                 /* [slices] 1 + the item a window begins with, 0: none does; next item on */
-    struct slice before;                  /* superpixels and pixels of the slice added last */
+    const size_t *begins; /* [slices], from the next one: 1 + the first item of a window that begins there, or 0 */
+    struct slice before;  /* superpixels and pixels of the slice added last */
     const struct clv_image_limits *limits;
 };
 
-static void keeping_release(struct extract_state *self)
+static void extract_state_release(struct extract_state *self)
 {
     clv_dataset_free(self->dataset);
     clv_dataset_free(self->frames);
@@ -393,8 +393,8 @@ static enum clv_status end_window(struct extract_state *self, struct clv_error *
     return CLV_OK;
 }
 
-/* Decides what cross-validation holds out together: all windows of a sequence if there are several sequences, else each
- * window by itself. */
+/* Decides which windows cross-validation holds out together: all windows of a sequence if there are several sequences,
+ * otherwise each window alone. */
 static void finish_windows(struct clv_dataset *dataset)
 {
     bool has_several = false;
@@ -411,8 +411,8 @@ static bool is_followed(const struct clv_item *items, size_t i)
     return !items[i + 1].is_apart && !strcmp(a ? a : "", b ? b : "");
 }
 
-/* Lays windows of up to `size` slices over items[at, end), which follow each other. A window begins at the first mask
- * that is in no window yet, or before it, so that its masks are in its middle. Its slices go to the end of `slices`. */
+/* Places windows of up to `size` slices on the successive items[at, end). A window begins at or before the first mask
+ * that is in no window, so that its masks are in its middle. Its slices are appended to `slices`. */
 static void lay_windows(struct clv_set *slices, size_t *begins, const struct clv_item *items, size_t at, size_t end,
                         size_t size)
 {
@@ -435,7 +435,7 @@ static void lay_windows(struct clv_set *slices, size_t *begins, const struct clv
     }
 }
 
-/* Chooses the slices that are learned from, as views of the set's items, and which of them begin a window. */
+/* Chooses the slices of all windows, as views of the set's items, and which of them begin a window. */
 static enum clv_status choose_slices(struct clv_set *slices, size_t **begins, const struct clv_set *set, size_t size,
                                      const struct clv_progress *progress, struct clv_error *err)
 {
@@ -455,7 +455,7 @@ static enum clv_status choose_slices(struct clv_set *slices, size_t **begins, co
     return CLV_OK;
 }
 
-/* The size of an image. 0x0: it cannot be read; reading its pixels will fail with a message. */
+/* The size of an image, 0x0 if it cannot be read. Reading its pixels then fails with a message. */
 struct sides {
     int32_t width, height;
 };
@@ -465,8 +465,8 @@ static bool are_same(struct sides a, struct sides b)
     return a.width == b.width && a.height == b.height;
 }
 
-/* Fails because two slices of a window differ in size. Names the one that does not have the most frequent size of its
- * sequence. */
+/* Fails because slices `first` and `at` of a window differ in size. Names the one that differs from the most frequent
+ * size of its sequence. */
 static enum clv_status fail_sides(const struct clv_set *slices, const struct sides *sides, size_t first, size_t at,
                                   struct clv_error *err)
 {
@@ -487,8 +487,8 @@ static enum clv_status fail_sides(const struct clv_set *slices, const struct sid
                 sides[odd].width, sides[odd].height, sides[most].width, sides[most].height);
 }
 
-/* Checks the sizes of slices by the heads of their files, before pixels are read, so that the message names the slice
- * that differs, not the one after it. */
+/* Checks the sizes of slices from their files' headers before pixels are read, so that the message names the slice that
+ * differs, not the one after it. */
 static enum clv_status check_sides(const struct clv_set *slices, const size_t *begins,
                                    const struct clv_image_limits *limits, struct clv_error *err)
 {
@@ -552,12 +552,12 @@ static enum clv_status keep(void *context, struct clv_example *example, const st
 enum clv_status dataset_add_mirrored(struct clv_dataset *dataset, const struct clv_set *set,
                                      const struct extract_options *how, struct clv_error *err)
 {
-    struct extract_state keeping = {.dataset = dataset}; /* a view */
+    struct extract_state state = {.dataset = dataset}; /* a view */
     OWNED(batch_release) struct batch batch = {.set = set, .how = how, .is_mirrored = true};
     FAIL_IF(how->recipe->n_maps || dataset->n != set->n_items, CLV_ERR_USAGE,
             "mirror images: not of maps, nor of a part of the images");
     MUST(dataset_check_memory(set, how->recipe, how->limits, err));
-    MUST(extract_all(&batch, EXTRACT_TO_ALL, keep, &keeping, err));
+    MUST(extract_all(&batch, EXTRACT_TO_ALL, keep, &state, err));
     dataset->n_mirrored = dataset->n - set->n_items;
     return CLV_OK;
 }
@@ -574,7 +574,7 @@ enum clv_status clv_dataset_extract(struct clv_dataset **dataset, const struct c
 
 static void slices_release(struct clv_set *slices)
 {
-    array_free(slices->items); /* the rest is a view */
+    array_free(slices->items); /* all other members are views */
 }
 
 enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_dataset **frames,
@@ -585,30 +585,30 @@ enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_d
     const struct item_boxes *boxes = how->boxes;
     OWNED(slices_release) struct clv_set slices = {0};
     OWNED_ARRAY size_t *begins = NULL;
-    OWNED(keeping_release) struct extract_state keeping = {.boxes = boxes, .limits = how->limits};
+    OWNED(extract_state_release) struct extract_state state = {.boxes = boxes, .limits = how->limits};
     FAIL_IF(boxes && set->labels.n_labels != 2, CLV_ERR_USAGE,
             "boxes take two labels, foreground and background, not %d", set->labels.n_labels);
     *dataset = NULL;
     MUST(dataset_check_memory(set, recipe, how->limits, err));
-    MUST(clv_dataset_new(&keeping.dataset, set->labels.n_labels, err));
+    MUST(clv_dataset_new(&state.dataset, set->labels.n_labels, err));
     if (boxes && frames)
-        MUST(clv_dataset_new(&keeping.frames, set->labels.n_labels, err));
-    MUST(clv_labels_copy(&keeping.dataset->labels, &set->labels, err));
+        MUST(clv_dataset_new(&state.frames, set->labels.n_labels, err));
+    MUST(clv_labels_copy(&state.dataset->labels, &set->labels, err));
     /* Thin structures move from slice to slice. One coupling for all labels would smooth them away; use full tables. */
     if (recipe->nodes == CLV_NODES_PATCHES || (recipe->window && set->labels.n_labels > 2))
-        keeping.dataset->pairwise = CLV_PAIRWISE_FULL;
+        state.dataset->pairwise = CLV_PAIRWISE_FULL;
     if (recipe->window) {
-        stack_init(&keeping.stack, recipe, set->labels.n_labels);
+        stack_init(&state.stack, recipe, set->labels.n_labels);
         MUST(choose_slices(&slices, &begins, set, (size_t)recipe->window, how->progress, err));
         MUST(check_sides(&slices, begins, how->limits, err));
-        keeping.begins = begins;
+        state.begins = begins;
     }
-    MUST(extract_set(recipe->window ? &slices : set, how, EXTRACT_TO_ALL, keep, &keeping, err));
-    MUST(end_window(&keeping, err));
+    MUST(extract_set(recipe->window ? &slices : set, how, EXTRACT_TO_ALL, keep, &state, err));
+    MUST(end_window(&state, err));
     if (recipe->window)
-        finish_windows(keeping.dataset);
-    *dataset = TAKE(keeping.dataset);
+        finish_windows(state.dataset);
+    *dataset = TAKE(state.dataset);
     if (frames)
-        *frames = TAKE(keeping.frames);
+        *frames = TAKE(state.frames);
     return CLV_OK;
 }

@@ -1,5 +1,5 @@
-/* Opens feature files, of which several become one dataset: shards of one file, or whole files. They are checked to
- * belong together and to follow each other, so that no shard is missing without a word. Start at features_open_list. */
+/* Opens one or several feature files as one dataset: whole files, or shards. Checks that files belong together and that
+ * no shard is missing or out of order. Start at features_open_list. */
 #include "feature/dataset/dataset.h"
 
 #include <dirent.h>
@@ -23,7 +23,7 @@ static bool is_shard_name(const char *name)
     return fits;
 }
 
-/* A look that ends at the first file of another kind: folders of images may be long. */
+/* Stops at the first file that is not a shard, since folders of images may have many files. */
 bool features_is_sharded(const char *path)
 {
     DIR *stream = path_is_folder(path) ? opendir(path) : NULL;
@@ -67,7 +67,8 @@ enum clv_status features_list_files(struct path_list *files, const struct path_l
     return CLV_OK;
 }
 
-/* The whole number at *text, digits alone and at most `maximum`; *text stands behind it. False: there is none. */
+/* Reads a number of digits only, at most `maximum`, and moves *text behind it. Returns false if *text does not begin
+ * with one. */
 static bool take_number(size_t *value, const char **text, size_t maximum)
 {
     const char *digits = *text;
@@ -79,12 +80,12 @@ static bool take_number(size_t *value, const char **text, size_t maximum)
 static bool take_word(const char **text, const char *word)
 {
     size_t size = strlen(word);
-    bool is_there = strncmp(*text, word, size) == 0;
-    *text += is_there ? size : 0;
-    return is_there;
+    bool is_found = strncmp(*text, word, size) == 0;
+    *text += is_found ? size : 0;
+    return is_found;
 }
 
-/* "2/3 of 40" in a file's metadata: shard 2 of 3 of a set of 40 images. */
+/* Parses a file's metadata such as "2/3 of 40": shard 2 of 3 of a dataset of 40 images. */
 static bool parse_shard(struct clv_shard *shard, size_t *total, const struct dataset_file *part)
 {
     const char *text = clv_tensors_metadata(part->tensors, FEATURES_SHARD);
@@ -97,32 +98,32 @@ static bool parse_shard(struct clv_shard *shard, size_t *total, const struct dat
     return true;
 }
 
-/* The set that the next file is a shard of: its shards, those that were there, and its images, 0 until the first file
- * names it. */
+/* The sharded dataset of the next file: number of shards, of those opened so far, and of images (0 before the first
+ * one). */
 struct shards {
     size_t n_shards, n_opened, total;
 };
 
-/* Checks that a file is the shard that belongs here. */
+/* Checks that a file is the next shard. */
 static enum clv_status check_shard(struct shards *shards, const struct dataset_file *part, const char *path,
                                    struct clv_error *err)
 {
     struct clv_shard shard;
-    size_t said, first, n, expected = ++shards->n_opened;
-    FAIL_IF(!parse_shard(&shard, &said, part), CLV_ERR_DATA, "%s: not a shard that `cleave features --shard' wrote",
+    size_t total, first, n, expected = ++shards->n_opened;
+    FAIL_IF(!parse_shard(&shard, &total, part), CLV_ERR_DATA, "%s: not a shard that `cleave features --shard' wrote",
             path);
     FAIL_IF((size_t)shard.count != shards->n_shards || (size_t)shard.number != expected, CLV_ERR_DATA,
             "%s: is shard %d of %d, where shard %zu of %zu belongs", path, shard.number, shard.count, expected,
             shards->n_shards);
-    shard_block(&first, &n, &shard, said);
-    FAIL_IF(n != part->n || (shards->total && said != shards->total), CLV_ERR_DATA,
-            "%s: has %zu of %zu images, not those of shard %d of %d of the same set", path, part->n, said, shard.number,
-            shard.count);
-    shards->total = said;
+    shard_block(&first, &n, &shard, total);
+    FAIL_IF(n != part->n || (shards->total && total != shards->total), CLV_ERR_DATA,
+            "%s: has %zu of %zu images, not those of shard %d of %d of the same set", path, part->n, total,
+            shard.number, shard.count);
+    shards->total = total;
     return CLV_OK;
 }
 
-/* Checks the next file of a list in which whole files and all shards of a set may follow each other. */
+/* Checks the next file of a list, which may have whole files and complete runs of shards. */
 static enum clv_status check_turn(struct shards *shards, const struct dataset_file *part, const char *path,
                                   struct clv_error *err)
 {
@@ -141,7 +142,7 @@ static bool is_per_shard(const char *key)
     return strcmp(key, "names") == 0 || strcmp(key, FEATURES_SHARD) == 0;
 }
 
-/* Tensors that are not about single images. */
+/* Returns whether a tensor does not depend on the images: the palette, or one of the recipe. */
 static bool is_shared(const char *name)
 {
     return strcmp(name, "palette") == 0 || recipe_tensor_is_known(name);
@@ -155,9 +156,9 @@ static size_t count_shared(const struct clv_tensors *tensors)
     return n;
 }
 
-/* Labels, recipe and kinds of arrays must be the first shard's. */
-static enum clv_status check_alike(const struct clv_tensors *a, const struct clv_tensors *b, const char *first,
-                                   const char *path, struct clv_error *err)
+/* Checks that labels, recipe and kinds of arrays equal those of the first file. */
+static enum clv_status check_same_kind(const struct clv_tensors *a, const struct clv_tensors *b, const char *first,
+                                       const char *path, struct clv_error *err)
 {
     bool same = count_shared(a) == count_shared(b);
     const char *differs = "its metadata";
@@ -182,7 +183,7 @@ static enum clv_status check_alike(const struct clv_tensors *a, const struct clv
                        differs);
 }
 
-/* Refuses a file that is listed twice, by whatever names and links. */
+/* Refuses a file that is listed twice, even by different names or links. */
 static enum clv_status check_once(const struct path_list *files, struct clv_error *err)
 {
     OWNED_ARRAY struct stat *infos = array_zalloc(files->n, sizeof *infos);
@@ -197,11 +198,11 @@ static enum clv_status check_once(const struct path_list *files, struct clv_erro
     return CLV_OK;
 }
 
-/* Adds the file at `path`; *recipe is the first file's. */
+/* Adds the file at `path`. recipe is NULL except for the first file. */
 static enum clv_status add_file(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
                                 struct clv_error *err)
 {
-    struct clv_tensors *tensors; /* features_add takes it over */
+    struct clv_tensors *tensors; /* features_add consumes it */
     MUST(clv_tensors_open(&tensors, path, err));
     return features_add(dataset, recipe, tensors, path, err);
 }
@@ -225,7 +226,7 @@ enum clv_status features_open_list(struct clv_dataset **dataset, struct clv_reci
         if (!is_alone)
             MUST(check_turn(&shards, file, path, err));
         if (k)
-            MUST(check_alike(first->tensors, file->tensors, files.paths[0], path, err));
+            MUST(check_same_kind(first->tensors, file->tensors, files.paths[0], path, err));
     }
     FAIL_IF(shards.n_opened < shards.n_shards, CLV_ERR_DATA,
             "%s: is shard %zu of %zu, and the next one does not follow", files.paths[files.n - 1], shards.n_opened,

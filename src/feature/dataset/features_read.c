@@ -1,6 +1,5 @@
 /* Reads a feature file into a dataset of views. First finds its arrays and checks their types, shapes, offsets and
- * combinations; then all that they contain is checked once, in one pass, before any of it is handed out. Start at
- * features_add. */
+ * combinations, then checks all their values in one pass. Start at features_add. */
 #include "feature/dataset/dataset.h"
 
 #include <limits.h>
@@ -16,13 +15,13 @@
 #include "mrf/problem.h"
 #include "superpixel/superpixel.h"
 
-/* The tensors of an open file; NULL where it has none. */
+/* The tensors of an open file; NULL if it does not have them. */
 struct features_arrays {
     const struct clv_tensor *node_offset, *edge_offset, *row, *index, *value, *x, *edges, *edge_features, *counts,
         *area, *size, *superpixels;
 };
 
-/* A feature file that is being opened. */
+/* A feature file while it is opened. */
 struct features_reader {
     const char *path;
     struct clv_dataset *dataset;
@@ -33,13 +32,13 @@ struct features_reader {
     int64_t n, n_nodes, n_edges; /* images, and nodes and edges of all of them */
 };
 
-/* [n + 1] the first node of each image. */
+/* Returns the array [n + 1] of the first node of each image. */
 static const int64_t *features_node_offsets(const struct features_reader *self)
 {
     return self->arrays.node_offset->data;
 }
 
-/* *number = a whole number low..high, which the metadata must have. */
+/* Reads an integer low..high, which the metadata must have. */
 static enum clv_status features_number(int32_t *number, const struct features_reader *self, const char *key,
                                        int32_t low, int32_t high, struct clv_error *err)
 {
@@ -52,8 +51,7 @@ static enum clv_status features_number(int32_t *number, const struct features_re
     return CLV_OK;
 }
 
-/* Finds the tensors. Refuses unknown ones, so that a misspelt name is noticed, and those that lack another one that
- * they need. */
+/* Finds the tensors. Refuses unknown ones, so that a misspelt name is noticed, and incomplete combinations. */
 static enum clv_status find_arrays(struct features_reader *self, struct clv_error *err)
 {
     struct features_arrays *arrays = &self->arrays;
@@ -97,7 +95,7 @@ static enum clv_status find_arrays(struct features_reader *self, struct clv_erro
     return CLV_OK;
 }
 
-/* -1: any number of rows or columns; no columns: a vector. */
+/* A required shape. rows or columns -1: any number; columns 0: a vector. */
 struct extent {
     int64_t rows, columns;
 };
@@ -109,7 +107,7 @@ static enum clv_status require(const struct clv_tensor **tensor, const struct fe
                                (int64_t[]){extent.rows, extent.columns}, err);
 }
 
-/* offset[n + 1] begins at 0 and grows by `least` to INT32_MAX an image; *total is its end. */
+/* Checks that offset[n + 1] begins at 0 and grows by `least` to INT32_MAX per image. *total is the last offset. */
 static enum clv_status check_offsets(int64_t *total, const struct features_reader *self,
                                      const struct clv_tensor *tensor, int64_t least, struct clv_error *err)
 {
@@ -139,7 +137,7 @@ static enum clv_status read_offsets(struct features_reader *self, struct clv_err
     return check_offsets(&self->n_edges, self, arrays->edge_offset, 0, err);
 }
 
-/* Sparse rows must be in order within index and value before any is looked at. */
+/* Reads sparse features and checks that their row offsets ascend within index and value. */
 static enum clv_status read_sparse(struct features_reader *self, struct clv_error *err)
 {
     struct features_arrays *arrays = &self->arrays;
@@ -158,7 +156,7 @@ static enum clv_status read_sparse(struct features_reader *self, struct clv_erro
     return CLV_OK;
 }
 
-/* Dense features are rows that are full: every image shares one list of row ends and one of indices. */
+/* Reads dense features as sparse rows without zeros. All images share one array of row offsets and one of indices. */
 static enum clv_status read_dense(struct features_reader *self, struct clv_error *err)
 {
     struct dataset_file *file = self->file;
@@ -173,7 +171,7 @@ static enum clv_status read_dense(struct features_reader *self, struct clv_error
         most = nodes > most ? nodes : most;
     }
     file->dense_row = array_alloc((size_t)most + 1, sizeof *file->dense_row);
-    file->dense_index = array_alloc((size_t)(most * d), sizeof *file->dense_index); /* both below 2^31 */
+    file->dense_index = array_alloc((size_t)(most * d), sizeof *file->dense_index); /* both factors are below 2^31 */
     NEED(file->dense_row && file->dense_index);
     for (int64_t i = 0; i <= most; i++)
         file->dense_row[i] = i * d;
@@ -202,7 +200,7 @@ static enum clv_status read_edges(struct features_reader *self, struct clv_error
     return CLV_OK;
 }
 
-/* theta and labels from counts, areas of 1 where the file has none. */
+/* Finds counts and areas, and allocates labels and theta. Areas are 1 if the file has none. */
 static enum clv_status read_truth(struct features_reader *self, struct clv_error *err)
 {
     struct features_arrays *arrays = &self->arrays;
@@ -239,26 +237,28 @@ static enum clv_status read_superpixels(struct features_reader *self, struct clv
     file->superpixel_offset = array_zalloc((size_t)self->n + 1, sizeof *file->superpixel_offset);
     file->centroid = array_alloc((size_t)features_node_offsets(self)[self->n], 2 * sizeof *file->centroid);
     NEED(file->superpixel_offset && file->centroid);
-    int64_t total = 0, there = arrays->superpixels->shape[0];
+    int64_t total = 0, n_stored = arrays->superpixels->shape[0];
     for (int64_t i = 0; i < self->n; i++) {
         const int32_t *size = file->size[i];
         FAIL_IF(size[0] < 1 || size[1] < 1 || size[2] < 1 || size[3] < 1 || size[2] > size[0] || size[3] > size[1],
                 CLV_ERR_DATA, "%s: image %lld has the size %dx%d and the working size %dx%d", self->path, (long long)i,
                 size[0], size[1], size[2], size[3]);
         int64_t pixels = (int64_t)size[2] * size[3];
-        FAIL_IF(pixels > there - total, CLV_ERR_DATA, "%s: superpixels end at %lld, inside image %lld", self->path,
-                (long long)there, (long long)i);
+        FAIL_IF(pixels > n_stored - total, CLV_ERR_DATA, "%s: superpixels end at %lld, inside image %lld", self->path,
+                (long long)n_stored, (long long)i);
         file->superpixel_offset[i + 1] = total += pixels;
     }
-    FAIL_IF(total != there, CLV_ERR_DATA, "%s: %lld superpixels too many", self->path, (long long)(there - total));
+    FAIL_IF(total != n_stored, CLV_ERR_DATA, "%s: %lld superpixels too many", self->path,
+            (long long)(n_stored - total));
     return CLV_OK;
 }
 
-/* Finds the tensors, checks their types, shapes and offsets, and sets the dataset's sizes and what its file derives
- * from them once. file->tensors and the dataset's n_labels must be set. O(images + nodes). */
+/* Finds the tensors, checks their types, shapes and offsets, and sets the dataset's sizes and the derived arrays of its
+ * file. file->tensors and the dataset's n_labels must be set. O(images + nodes). */
 static enum clv_status features_arrays_read(struct features_reader *self, struct clv_error *err)
 {
-    /* Features come before what is allocated for each node: they prove that the file is as large as it says. */
+    /* Features are read before arrays for each node are allocated, since their tensors prove that the file is that
+     * large. */
     static enum clv_status (*const steps[])(struct features_reader *, struct clv_error *) = {
         find_arrays, read_offsets, read_features, read_edges, read_truth, read_superpixels};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
@@ -284,7 +284,7 @@ static enum clv_status check_format(struct features_reader *self, struct clv_err
     return CLV_OK;
 }
 
-/* *any tells whether any pixel has a label; if none has, the image has no truth. */
+/* Checks the counts. *any tells whether any pixel has a label; without one the image has no truth. */
 static enum clv_status check_counts(bool *any, const float *counts, size_t n, struct clv_error *err)
 {
     *any = false;
@@ -313,7 +313,7 @@ static enum clv_status check_superpixels(const struct dataset_file *file, size_t
     return CLV_OK;
 }
 
-/* Computes the centroids of an image's nodes from its superpixels. */
+/* Checks an image's superpixels and computes the centroids of its nodes. */
 static enum clv_status read_centroids(struct clv_problem *problem, struct features_reader *self, size_t index,
                                       struct clv_error *err)
 {
@@ -327,8 +327,8 @@ static enum clv_status read_centroids(struct clv_problem *problem, struct featur
     return region_centroids(centroid, &map, working_unit(&self->recipe, size[2], size[3]), err);
 }
 
-/* Makes the views of image `index`. */
-static struct clv_problem view(const struct features_reader *self, size_t index)
+/* Returns the problem of image `index` as views. */
+static struct clv_problem view_problem(const struct features_reader *self, size_t index)
 {
     const struct features_arrays *arrays = &self->arrays;
     const struct dataset_file *file = self->file;
@@ -365,7 +365,7 @@ static enum clv_status fill_item(struct features_reader *self, struct dataset_it
     struct dataset_file *file = self->file;
     int32_t n_labels = self->dataset->n_labels;
     struct clv_problem *problem = &item->problem;
-    *problem = view(self, index);
+    *problem = view_problem(self, index);
     size_t first = (size_t)features_node_offsets(self)[index], n = (size_t)problem->n_nodes, k = (size_t)n_labels;
     bool known = false;
     const float *counts = self->arrays.counts ? (const float *)self->arrays.counts->data + first * k : NULL;
@@ -453,7 +453,7 @@ static enum clv_status get_word(bool *which, const struct features_reader *self,
     return CLV_OK;
 }
 
-/* Reads what edges and counts are meant for. */
+/* Reads the pairwise form that edges are meant for, and the kind of loss. */
 static enum clv_status read_meaning(struct features_reader *self, struct clv_error *err)
 {
     bool is_full;
@@ -484,12 +484,12 @@ static enum clv_status read_recipe(struct features_reader *self, struct clv_erro
     return CLV_OK;
 }
 
-static void reading_release(struct features_reader *self)
+static void features_reader_release(struct features_reader *self)
 {
     clv_recipe_release(&self->recipe);
 }
 
-/* Gives the dataset a file, which becomes its last. */
+/* Appends a file to the dataset's files. `tensors` is consumed, also on failure. */
 static enum clv_status append_file(struct clv_dataset *dataset, struct clv_tensors *tensors, struct clv_error *err)
 {
     OWNED(tensors_drop) struct clv_tensors *held = tensors;
@@ -514,7 +514,7 @@ enum clv_status features_add(struct clv_dataset **dataset, struct clv_recipe *re
         *dataset = array_zalloc(1, sizeof **dataset);
     NEED(*dataset);
     MUST(append_file(*dataset, TAKE(held), err));
-    OWNED(reading_release)
+    OWNED(features_reader_release)
     struct features_reader self = {
         .path = path, .dataset = *dataset, .file = (*dataset)->files[(*dataset)->n_files - 1]};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
@@ -524,7 +524,7 @@ enum clv_status features_add(struct clv_dataset **dataset, struct clv_recipe *re
     return CLV_OK;
 }
 
-/* Nodes without superpixels are drawn as the pixels of one row. */
+/* Makes an example without superpixels: node i is pixel i of one row. */
 static enum clv_status row_of_nodes(struct clv_example *example, const struct clv_problem *problem,
                                     struct clv_error *err)
 {

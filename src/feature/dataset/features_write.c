@@ -1,5 +1,5 @@
-/* Writes feature files. Every array grows in a nameless file of its own while the images are extracted; at the end
- * they are joined behind a header, so that memory grows by only 56 bytes per image. Start at write_part. */
+/* Writes feature files. While images are extracted, each array grows in its own nameless temporary file; at the end
+ * these are appended to a header, so that memory grows by only 56 bytes per image. Start at write_part. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -21,8 +21,8 @@ struct temporary {
     uint64_t size; /* bytes appended */
 };
 
-/* Opens a nameless file in the folder that `target` will be written to, on whose disk it has to fit anyway, or where
- * temporary files go when the target is not a regular file or its disk cannot hold nameless ones. */
+/* Opens a nameless file in the folder of `target`, whose disk must have room for it anyway. If the target is not a
+ * regular file, or its file system does not support nameless files, the file is in the folder for temporary files. */
 static enum clv_status temporary_open(struct temporary *self, const char *target, struct clv_error *err)
 {
     struct stat info;
@@ -61,7 +61,7 @@ static enum clv_status temporary_append(struct temporary *self, const void *byte
     return CLV_OK;
 }
 
-/* Copies everything to the end of `stream`, whose own errors the caller checks. */
+/* Appends the temporary file to `stream`. The caller checks the errors of `stream`. */
 static enum clv_status temporary_copy(FILE *stream, struct temporary *self, const char *target, struct clv_error *err)
 {
     if (fflush(self->stream) || fseeko(self->stream, 0, SEEK_SET))
@@ -88,7 +88,8 @@ static const struct {
     [AREA] = {AREA_TENSOR, CLV_F32}, [SUPERPIXELS] = {"superpixels", CLV_I32},
 };
 
-#define N_TENSORS  (N_GROWING + 4 + RECIPE_TENSORS) /* node_offset, edge_offset, size, palette, the recipe's */
+#define N_TENSORS                                                                                                      \
+    (N_GROWING + 4 + RECIPE_TENSORS) /* and node_offset, edge_offset, size, palette, those of the recipe */
 #define N_METADATA 8
 
 struct features_writer {
@@ -108,8 +109,7 @@ static enum clv_status append(struct features_writer *self, enum array array, co
     return temporary_append(&self->arrays[array], data, n * clv_dtype_size(growing[array].dtype), self->path, err);
 }
 
-/* Appends the rows of an image, which count entries from its first one; rows of the file count from the first one of
- * the file. */
+/* Appends the row offsets of an image, shifted to count from the first entry of the file. */
 static enum clv_status append_rows(struct features_writer *self, const struct clv_problem *problem,
                                    struct clv_error *err)
 {
@@ -166,7 +166,7 @@ static void set_shape(struct clv_tensor *tensor, int64_t rows, int64_t columns)
     tensor->shape[1] = columns;
 }
 
-/* Lists all tensors of the file. Those that grow come first, in the order of enum array, without data. */
+/* Lists all tensors of the file. Growing arrays come first, in the order of enum array, with data NULL. */
 static size_t list_tensors(struct clv_tensor tensors[N_TENSORS], const struct features_writer *self,
                            const struct clv_set *set, const struct clv_recipe *recipe)
 {
@@ -232,7 +232,7 @@ static void header_release(struct header *header)
     text_release(&header->recipe);
 }
 
-/* Joins the temporary files into the file. */
+/* Writes the header, the temporary files and the other tensors to the file. */
 static enum clv_status assemble(struct features_writer *self, const struct clv_set *set,
                                 const struct clv_recipe *recipe, const struct header *header, struct clv_error *err)
 {
@@ -259,7 +259,7 @@ static enum clv_status assemble(struct features_writer *self, const struct clv_s
         tensor_bytes(&bytes, &tensors[order[i]]);
         if (order[i] < N_GROWING) {
             MUST(temporary_copy(writer.stream, &self->arrays[order[i]], self->path, err));
-            temporary_close(&self->arrays[order[i]]); /* gives its disk space back at once */
+            temporary_close(&self->arrays[order[i]]); /* frees its disk space at once */
         } else {
             fwrite(tensors[order[i]].data, 1, bytes, writer.stream);
         }
@@ -267,7 +267,8 @@ static enum clv_status assemble(struct features_writer *self, const struct clv_s
     return file_commit(&writer, err);
 }
 
-static enum clv_status begin(struct features_writer *self, const struct clv_set *set, struct clv_error *err)
+static enum clv_status features_writer_begin(struct features_writer *self, const struct clv_set *set,
+                                             struct clv_error *err)
 {
     static const int64_t first_row = 0;
     self->node_offset = array_zalloc(set->n_items + 1, sizeof *self->node_offset);
@@ -279,25 +280,26 @@ static enum clv_status begin(struct features_writer *self, const struct clv_set 
     return append(self, ROW, &first_row, 1, err);
 }
 
-static void writing_release(struct features_writer *self)
+static void features_writer_release(struct features_writer *self)
 {
     for (int i = 0; i < N_GROWING; i++)
         temporary_close(&self->arrays[i]);
     arrays_free(self->node_offset, self->edge_offset, self->size);
 }
 
-/* Writes the features of a part of a set, "" or "3/16 of 200". All processes extract them, the first one writes. */
+/* Writes the features of a dataset, or of a shard if `shard` is, for example, "3/16 of 200" instead of "". All
+ * processes extract features; the first one writes. */
 static enum clv_status write_part(const char *path, const struct clv_set *set, const char *shard,
                                   const struct extract_options *how, struct clv_error *err)
 {
-    OWNED(writing_release) struct features_writer self = {.path = path, .n_labels = set->labels.n_labels};
+    OWNED(features_writer_release) struct features_writer self = {.path = path, .n_labels = set->labels.n_labels};
     OWNED(header_release) struct header header = {0};
     snprintf(self.shard, sizeof self.shard, "%s", shard);
     for (size_t i = 0; i < set->n_items; i++)
         MUST(features_check_name(set->items[i].name, err));
     bool writes = comm_rank() == 0;
     if (writes)
-        MUST(begin(&self, set, err));
+        MUST(features_writer_begin(&self, set, err));
     MUST(extract_set(set, how, EXTRACT_TO_LEADER, append_example, &self, err));
     if (!writes)
         return CLV_OK;
@@ -316,7 +318,7 @@ enum clv_status clv_features_write(const char *path, const struct clv_set *set, 
     return write_part(path, set, "", &how, err);
 }
 
-/* *part points into the set; which[64] is what the shard's metadata say. */
+/* Sets *part to the shard's items, as a view of the set, and which[64] to the value for the metadata. */
 static void cut_part(struct clv_set *part, char *which, const struct clv_set *set, const struct clv_shard *shard)
 {
     size_t first;

@@ -1,5 +1,5 @@
-/* Computes privileged features of nodes from boxes, for training alone: where in its box each node is, and its
- * probability of foreground by the estimate. Start at frame_add. */
+/* Computes privileged features of nodes from boxes, which only training has: the position of each node in its box, and
+ * an estimated probability of foreground. Start at frame_add. */
 #include "feature/dataset/dataset.h"
 
 #include <math.h>
@@ -8,10 +8,11 @@
 
 enum { GRID = 8, OUTSIDE = GRID * GRID, N_FEATURES };
 
-/* Against the other features of a node, whose blocks are about 1 each; chosen by the error of boxed images' labels. */
+/* The sum of a node's features. Other blocks have norms of about 1; chosen by the error of the labels of boxed
+ * images. */
 static const float FRAME_WEIGHT = 3;
 
-/* The first of the two grid lines around a coordinate in 0..1, lines at k / (GRID - 1), and the weight of the
+/* Returns the first of the two grid lines, at k / (GRID - 1), around a coordinate in 0..1, and the weight of the
  * second. */
 static int32_t soft_bin(float *weight, double coordinate)
 {
@@ -20,14 +21,15 @@ static int32_t soft_bin(float *weight, double coordinate)
     return int32_within(low, 0, GRID - 2);
 }
 
-/* Where the pixels of a row are in their boxes, each [width]. */
+/* Positions of the pixels of a row in their boxes, [width] each. */
 struct box_coordinates {
-    double *distance; /* from the centre of the pixel's box, in box sizes; above 1/2: it is in none */
-    double *u, *v;    /* its place in that box, 0..1 */
+    double *distance; /* from the centre of the pixel's box, in box sizes; above 1/2: not in a box */
+    double *u, *v;    /* coordinates in the box, 0..1 */
 };
 
-/* Among several boxes that hold a pixel's centre, the one whose own centre is nearest in box sizes counts. x and y are
- * centres of working pixels in the original image. O(width + the boxes' own pixels in the row + n_boxes). */
+/* Locates the working pixels of a row in boxes; y is the row's centre in the original image. If several boxes hold a
+ * pixel's centre, the one whose centre is nearest in box sizes is used. O(width + the boxes' pixels in the row +
+ * n_boxes). */
 static void locate_row(struct box_coordinates *coordinates, const struct item_boxes *boxes,
                        const struct clv_example *example, double y)
 {
@@ -68,7 +70,7 @@ static void add_pixel(float *row, const struct box_coordinates *coordinates, int
     cell[GRID + 1] += right * below;
 }
 
-/* rows[n_nodes][N_FEATURES], by the working pixels' centres in the original image. */
+/* Counts rows[n_nodes][N_FEATURES] by the centres of working pixels in the original image. */
 static enum clv_status fill_rows(float *rows, const struct clv_example *example, const struct item_boxes *boxes,
                                  struct clv_error *err)
 {
@@ -85,7 +87,7 @@ static enum clv_status fill_rows(float *rows, const struct clv_example *example,
     return CLV_OK;
 }
 
-/* theta[n_nodes][2] of the frame. */
+/* Returns theta[n_nodes][2], the probabilities of background and foreground, or NULL without memory. */
 static float *weights_of(const float *estimate, size_t n_nodes)
 {
     float *theta = array_alloc(n_nodes, 2 * sizeof *theta);
@@ -115,7 +117,7 @@ enum clv_status frame_add(struct clv_dataset *frames, const struct clv_example *
             sum += own[f];
         row[i] = (int64_t)at;
         for (size_t f = 0; f < N_FEATURES; f++)
-            if (own[f] > 0) { /* in place: at never passes i N_FEATURES + f */
+            if (own[f] > 0) { /* in place: `at` is never above i N_FEATURES + f */
                 index[at] = (int32_t)f;
                 rows[at++] = FRAME_WEIGHT * own[f] / sum;
             }

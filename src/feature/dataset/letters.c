@@ -1,4 +1,4 @@
-/* Makes chain problems of handwritten words, one node per letter. Start at letters_dataset. */
+/* Makes chain problems of handwritten words, with one node per letter. Start at letters_dataset. */
 #include <stdio.h>
 #include <string.h>
 
@@ -75,11 +75,11 @@ static enum clv_status name_labels(struct clv_labels *labels, struct clv_error *
 /* Refuses folds without words. */
 static enum clv_status check_folds(const struct letters *letters, const uint8_t *folds, struct clv_error *err)
 {
-    uint8_t there[LETTER_MAX_FOLDS] = {0};
+    uint8_t has_words[LETTER_MAX_FOLDS] = {0};
     for (size_t word = 0; word < letters->n_words; word++)
-        there[letters->fold[word]] = 1;
+        has_words[letters->fold[word]] = 1;
     for (int fold = 0; folds && fold < LETTER_MAX_FOLDS; fold++)
-        if (folds[fold] && !there[fold])
+        if (folds[fold] && !has_words[fold])
             return fail(err, CLV_ERR_USAGE, "no words in fold %d", fold);
     return letters->n_words ? CLV_OK : fail(err, CLV_ERR_USAGE, "no words");
 }

@@ -1,12 +1,12 @@
-/* Decides which pages of mapped feature files are read ahead and which are given back. Files that fit into memory are
- * mapped by huge pages, and given back every LOOKED_AT_MAX bytes. Of files that are larger than memory,
+/* Decides which pages of mapped feature files are prefetched and which are released. Files that fit into memory are
+ * mapped by huge pages, which are released every LOOKED_AT_MAX bytes. For files that are larger than memory,
  *
  * - passes in the order of the items are read by huge pages, which is as fast as reading the file from end to end;
  * - for items in random order, each array's part is read at once, the next ones' ahead of their turn
  *   (dataset_expects), and the least recent items' pages are freed, so that the system need not search for memory;
  * - the pages of edges stay in memory if all of them take half of it at most.
  *
- * Nothing depends on it but time. Start at dataset_looked_at. */
+ * Paging affects only the time. Start at dataset_looked_at. */
 #include "feature/dataset/dataset.h"
 
 #include <pthread.h>
@@ -20,33 +20,33 @@
 
 enum {
     MAX_RECENT = 256,     /* items */
-    MAX_LEAVING = 8,      /* items whose pages one look frees */
-    MIN_OUT_OF_ORDER = 3, /* looks after which the order is a random one: shards end, too */
-    MIN_IN_ORDER = 4,     /* looks after which it is the items' own */
-    MAX_OPEN = 256,       /* files: processes may have a thousand open */
+    MAX_DROPPED = 8,      /* items whose pages one access releases */
+    MIN_OUT_OF_ORDER = 3, /* accesses after which the order counts as random; ends of shards are also out of order */
+    MIN_IN_ORDER = 4,     /* accesses after which it counts as that of the items */
+    MAX_OPEN = 256,       /* files: processes often have a limit of 1,024 open files */
 };
 
-/* Items that are this near to the last one are in order: threads take turns. */
+/* Bytes from the last item within which an item is in order, since threads do not access items exactly in order. */
 #define NEAR ((size_t)4 << 20)
 
-/* An item's parts of the arrays. */
+/* The parts of the file's arrays that belong to an item. */
 struct item_parts {
-    const void *index, *value, *edges, *edge_features; /* index NULL: not in a file */
+    const void *index, *value, *edges, *edge_features; /* index NULL: not stored in the file */
     size_t n_entries, edge_bytes, edge_feature_bytes;
 };
 
 struct dataset_paging {
     pthread_mutex_t lock;
-    struct pages_file *files; /* [n_files] if they are large, else NULL */
+    struct pages_file *files; /* [n_files] if is_large, else NULL */
     size_t n_files;
     bool is_large;    /* the files are larger than memory */
-    bool keeps_edges; /* in memory, as long as the system has room */
+    bool keeps_edges; /* pages of edges are not released */
     bool is_in_order;
-    int n_against;        /* looks in a row that were not as is_in_order says */
-    uintptr_t begin, end; /* values of the item that was looked at last */
-    size_t looked_at;     /* bytes since pages were last given back */
+    int n_against;        /* successive accesses that contradict is_in_order */
+    uintptr_t begin, end; /* addresses of the last item's values */
+    size_t looked_at;     /* bytes since pages were last released */
     size_t max_looked_at, max_recent_bytes;
-    struct item_parts recent[MAX_RECENT]; /* a ring; in random order alone */
+    struct item_parts recent[MAX_RECENT]; /* ring buffer; only used in random order */
     size_t first, n_recent, recent_bytes;
 };
 
@@ -80,7 +80,7 @@ static struct item_parts parts_of(const struct clv_dataset *dataset, const struc
     return parts;
 }
 
-static void fetch(const struct item_parts *parts)
+static void fetch_parts(const struct item_parts *parts)
 {
     if (parts->index)
         pages_fetch(parts->index, parts->n_entries * sizeof(int32_t));
@@ -89,7 +89,7 @@ static void fetch(const struct item_parts *parts)
     pages_fetch(parts->edge_features, parts->edge_feature_bytes);
 }
 
-static void drop(const struct clv_dataset *dataset, const struct item_parts *parts)
+static void drop_parts(const struct clv_dataset *dataset, const struct item_parts *parts)
 {
     const struct dataset_paging *self = dataset->paging;
     const struct pages_file *file = self->files;
@@ -112,19 +112,19 @@ static bool is_recent(const struct dataset_paging *self, const void *address)
     return false;
 }
 
-/* Removes the least recent item, into *leaving, unless there is room for one more. */
-static bool leave(struct item_parts *leaving, struct dataset_paging *self)
+/* Removes the least recent item, which becomes *oldest, if the ring is full. Returns whether it was. */
+static bool remove_oldest(struct item_parts *oldest, struct dataset_paging *self)
 {
     if (self->n_recent < MAX_RECENT && (self->recent_bytes <= self->max_recent_bytes || self->n_recent <= 1))
         return false;
-    *leaving = self->recent[self->first];
+    *oldest = self->recent[self->first];
     self->first = (self->first + 1) % MAX_RECENT;
     self->n_recent--;
-    self->recent_bytes -= bytes_of(leaving);
+    self->recent_bytes -= bytes_of(oldest);
     return true;
 }
 
-static void enter(struct dataset_paging *self, const struct item_parts *parts)
+static void add_recent(struct dataset_paging *self, const struct item_parts *parts)
 {
     self->recent[(self->first + self->n_recent++) % MAX_RECENT] = *parts;
     self->recent_bytes += bytes_of(parts);
@@ -138,7 +138,7 @@ static void read_as(const struct clv_dataset *dataset, enum pages_reading readin
     }
 }
 
-/* Notes whether the looks go through the items in order. */
+/* Updates is_in_order by the present access. */
 static void note_order(const struct clv_dataset *dataset, const struct clv_problem *problem)
 {
     struct dataset_paging *self = dataset->paging;
@@ -151,7 +151,7 @@ static void note_order(const struct clv_dataset *dataset, const struct clv_probl
         return;
     self->is_in_order = is_next;
     self->n_against = 0;
-    self->n_recent = self->recent_bytes = 0; /* other pages take their room from here on */
+    self->n_recent = self->recent_bytes = 0; /* their pages are no longer tracked */
     if (self->is_large)
         read_as(dataset, is_next ? PAGES_IN_ORDER : PAGES_SCATTERED);
 }
@@ -161,8 +161,8 @@ static size_t huge_page_of(const struct clv_dataset *dataset)
     return tensors_map(dataset->files[0]->tensors)->size > FILE_LARGE ? FILE_HUGE_PAGE : 0;
 }
 
-/* Counts what is looked at; whether it is time to give pages back. */
-static bool count(struct dataset_paging *self, size_t bytes)
+/* Counts accessed bytes. Returns whether it is time to release pages. */
+static bool count_bytes(struct dataset_paging *self, size_t bytes)
 {
     self->looked_at += bytes;
     if (self->looked_at < self->max_looked_at)
@@ -171,30 +171,29 @@ static bool count(struct dataset_paging *self, size_t bytes)
     return true;
 }
 
-static void forget(const struct clv_dataset *dataset)
+static void drop_all_pages(const struct clv_dataset *dataset)
 {
     for (size_t k = 0; k < dataset->n_files; k++)
         file_map_forget(tensors_map(dataset->files[k]->tensors));
 }
 
-/* Enters the item, reads it, and frees the memory of those that leave for it. Called with the lock, which it gives
- * back. */
+/* Prefetches the item and releases the pages of the oldest ones. The caller holds the lock, which is released here. */
 static void read_item(const struct clv_dataset *dataset, const struct item_parts *parts)
 {
     struct dataset_paging *self = dataset->paging;
-    struct item_parts leaving[MAX_LEAVING];
+    struct item_parts oldest[MAX_DROPPED];
     size_t n = 0;
-    while (n < MAX_LEAVING && leave(&leaving[n], self))
+    while (n < MAX_DROPPED && remove_oldest(&oldest[n], self))
         n++;
     if (self->n_recent < MAX_RECENT)
-        enter(self, parts);
-    bool is_time = count(self, bytes_of(parts)); /* pages beside an item's are mapped with it, if they are in memory */
+        add_recent(self, parts);
+    bool is_time = count_bytes(self, bytes_of(parts)); /* neighbouring pages in memory are mapped, too */
     pthread_mutex_unlock(&self->lock);
-    fetch(parts);
+    fetch_parts(parts);
     for (size_t k = 0; k < n; k++)
-        drop(dataset, &leaving[k]);
+        drop_parts(dataset, &oldest[k]);
     if (is_time)
-        forget(dataset);
+        drop_all_pages(dataset);
 }
 
 void dataset_looked_at(const struct clv_dataset *dataset, const struct clv_problem *problem)
@@ -213,12 +212,12 @@ void dataset_looked_at(const struct clv_dataset *dataset, const struct clv_probl
         read_item(dataset, &parts);
         return;
     }
-    /* Out of order, huge pages come with what is next to each array's part. */
+    /* Out of order, the huge pages of each of the four arrays also map bytes that do not belong to the item. */
     size_t beside = self->is_in_order ? 0 : 4 * huge_page_of(dataset);
-    bool is_time = count(self, bytes_of(&parts) + beside);
+    bool is_time = count_bytes(self, bytes_of(&parts) + beside);
     pthread_mutex_unlock(&self->lock);
     if (is_time)
-        forget(dataset);
+        drop_all_pages(dataset);
 }
 
 void dataset_expects(const struct clv_dataset *dataset, const struct clv_problem *problem)

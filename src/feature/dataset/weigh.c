@@ -1,4 +1,4 @@
-/* Weighs the nodes in the loss: sets theta from the pixels of each true label. Start at dataset_weigh_labels. */
+/* Weights the nodes in the loss: sets theta from the counts of pixels of each true label. Start at dataset_weigh. */
 #include <string.h>
 
 #include "base/base.h"
@@ -6,14 +6,14 @@
 #include "feature/example/example.h"
 #include "mrf/problem.h"
 
-/* An item's truth, to be written; theta NULL: it has none. */
+/* An item's truth, with writable arrays; theta is NULL if it has none. */
 struct truth {
     const float *counts; /* [n_nodes][n_labels] */
     float *theta;        /* [n_nodes][n_labels] */
     int32_t *label;      /* [n_nodes] */
 };
 
-/* The arrays of an item of a feature file are within those of the whole file, in the same order. */
+/* Returns the truth of an item. In a feature file, its arrays are parts of those of the whole file. */
 static struct truth truth_of(const struct clv_dataset *dataset, const struct dataset_item *item)
 {
     const struct dataset_file *file = item->file;
@@ -61,7 +61,7 @@ enum clv_status dataset_weigh(struct clv_dataset *dataset, enum clv_loss_weights
     return CLV_OK;
 }
 
-/* share[n_labels]: each label's sum of theta over the dataset; its total. */
+/* Computes share[n_labels], each label's sum of theta over the dataset, and returns their total. */
 static double add_shares(double *share, const struct clv_dataset *dataset)
 {
     size_t n_labels = (size_t)dataset->n_labels;

@@ -1,5 +1,5 @@
-/* Makes a structured problem of one image: the image is shrunk and divided into superpixels or patches, whose rows of
- * features and edges are filled. Start at example_extract. */
+/* Makes a problem of one image: shrinks it, divides it into superpixels or patches, and fills the features of nodes and
+ * edges. Start at example_extract. */
 #include "feature/example/example.h"
 
 #include "base/base.h"
@@ -33,8 +33,8 @@ void example_problem(struct clv_example *example, int32_t n_nodes, int32_t n_edg
                                             .centroid = example->centroid};
 }
 
-/* area[node] = original pixels whose working pixel is in the node. The mapping is separable: a working pixel
- * stands for (original columns mapped to its column) x (original rows mapped to its row) pixels. */
+/* area[node] = number of original pixels whose working pixel is in the node. The mapping is separable: a working pixel
+ * has (original columns mapped to its column) x (original rows mapped to its row) pixels. */
 static enum clv_status count_areas(struct clv_example *example, struct clv_error *err)
 {
     const struct clv_superpixels *sp = &example->superpixels;
@@ -83,8 +83,7 @@ static enum clv_status fill_edges(struct clv_example *example, const struct view
         patch_edges_fill(example->edge_features, stride, adjacency, own);
         return CLV_OK;
     }
-    int32_t n_scales =
-        at->start[BLOCK_words] >= 0 ? recipe->n_scales : 0; /* of the texture, where there are histograms */
+    int32_t n_scales = at->start[BLOCK_words] >= 0 ? recipe->n_scales : 0; /* 0 without word histograms */
     struct clv_problem rows = {.row = example->row, .index = example->index, .value = example->value};
     edges_fill(example->edge_features, stride, adjacency, views->image.regions,
                edge_units_of(adjacency, &views->image, recipe),
@@ -92,9 +91,10 @@ static enum clv_status fill_edges(struct clv_example *example, const struct view
     return CLV_OK;
 }
 
-/* The nodes and who neighbours whom. */
-static enum clv_status divide(struct clv_example *example, struct clv_adjacency *adjacency,
-                              const struct clv_image *working, const struct clv_recipe *recipe, struct clv_error *err)
+/* Divides the working image into nodes and lists their neighbours. */
+static enum clv_status divide_image(struct clv_example *example, struct clv_adjacency *adjacency,
+                                    const struct clv_image *working, const struct clv_recipe *recipe,
+                                    struct clv_error *err)
 {
     if (recipe->nodes == CLV_NODES_PATCHES) {
         MUST(patch_grid_init(&example->grid, working->width, working->height, recipe->patch_px, recipe->patch_step_px,
@@ -106,13 +106,13 @@ static enum clv_status divide(struct clv_example *example, struct clv_adjacency 
     return clv_adjacency_build(adjacency, &example->superpixels, err);
 }
 
-/* The working image as one patch. */
+/* Extracts the whole working image at once. */
 static enum clv_status extract_whole(struct clv_example *result, int32_t *n_edges, const struct view_source *source,
                                      const struct layout *at, struct clv_error *err)
 {
     OWNED(views_release) struct views views = {0};
     OWNED(clv_adjacency_release) struct clv_adjacency adjacency = {0};
-    MUST(divide(result, &adjacency, source->working, at->recipe, err));
+    MUST(divide_image(result, &adjacency, source->working, at->recipe, err));
     MUST(views_init(&views, source, result, &adjacency, at->recipe, err));
     MUST(rows_fill(result, result->superpixels.n, &views, at, err));
     MUST(fill_edges(result, &views, &adjacency, at, err));

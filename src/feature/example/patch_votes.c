@@ -1,12 +1,13 @@
-/* Turns the labels of patches into labels of pixels: each pixel takes the votes of the four patches whose centres are
- * around it. Start at clv_example_vote. */
+/* Computes labels of pixels from the labels of patches: the four patches whose centres are around a pixel vote on its
+ * label. Start at clv_example_vote. */
 #include "feature/example/example.h"
 
 #include <math.h>
 
 #include "base/base.h"
 
-/* around[side] of the original image's columns (or rows), which are `working` pixels at working size. */
+/* Returns around[side] for the columns (or rows) of the original image, which has `working` of them at working size, or
+ * NULL without memory. */
 static struct patches_between *patches_around(int32_t side, int32_t working, int32_t size_px, int32_t step_px,
                                               int32_t n)
 {
@@ -37,8 +38,8 @@ void patch_votes_release(struct patch_votes *self)
     arrays_free(self->columns, self->rows);
 }
 
-/* Adds up the votes of the four patches around a pixel label by label; labels[4], shares[4]; returns how many
- * labels. */
+/* Sums the votes of the four patches around a pixel by label. Returns the number of labels, with labels[4] and
+ * shares[4]. */
 static int count_votes(int32_t *labels, float *shares, const struct patch_votes *votes, int32_t column, int32_t row)
 {
     int32_t voter[4];
@@ -58,8 +59,8 @@ static int count_votes(int32_t *labels, float *shares, const struct patch_votes 
     return n;
 }
 
-static enum clv_status check(const struct clv_example *example, const int32_t *y, int32_t n_labels,
-                             struct clv_error *err)
+static enum clv_status check_labels(const struct clv_example *example, const int32_t *y, int32_t n_labels,
+                                    struct clv_error *err)
 {
     for (int32_t i = 0; i < example->superpixels.n; i++)
         FAIL_IF(y[i] < 0 || y[i] >= n_labels || y[i] > UINT8_MAX, CLV_ERR_USAGE, "node %d has the label %d of %d", i,
@@ -67,7 +68,7 @@ static enum clv_status check(const struct clv_example *example, const int32_t *y
     return CLV_OK;
 }
 
-/* A superpixel has all the votes of its pixels. */
+/* Paints the labels of superpixels, which have all votes of their pixels. */
 static enum clv_status vote_alone(uint8_t *pixels, float *votes, const struct clv_example *example, const int32_t *y,
                                   struct clv_error *err)
 {
@@ -82,7 +83,7 @@ enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const struct clv
                                  int32_t n_labels, struct clv_error *err)
 {
     const struct clv_patch_grid *grid = &example->grid;
-    MUST(check(example, y, n_labels, err));
+    MUST(check_labels(example, y, n_labels, err));
     size_t p = 0, size = (size_t)example->width * (size_t)example->height;
     for (size_t k = 0; votes && k < size * (size_t)n_labels; k++)
         votes[k] = 0;
@@ -94,10 +95,10 @@ enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const struct clv
         for (int32_t c = 0; c < example->width; c++, p++) {
             struct patches_between row = voters.rows[r], column = voters.columns[c];
             const int32_t *above = y + row.low * grid->n_columns, *below = y + row.high * grid->n_columns;
-            int32_t alike = above[column.low];
-            /* Most pixels, at a fraction of the time. */
-            if (!votes && above[column.high] == alike && below[column.low] == alike && below[column.high] == alike) {
-                pixels[p] = (uint8_t)alike;
+            int32_t label = above[column.low];
+            /* A fast path for most pixels. */
+            if (!votes && above[column.high] == label && below[column.low] == label && below[column.high] == label) {
+                pixels[p] = (uint8_t)label;
                 continue;
             }
             int32_t labels[4] = {0};
@@ -106,7 +107,7 @@ enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const struct clv
             for (int k = 0; k < n; k++) {
                 best = shares[k] > shares[best] ? k : best;
                 if (votes)
-                    votes[(size_t)labels[k] * size + p] = fminf(shares[k], 1); /* but for rounding */
+                    votes[(size_t)labels[k] * size + p] = fminf(shares[k], 1); /* rounding may exceed 1 */
             }
             pixels[p] = (uint8_t)labels[best];
         }

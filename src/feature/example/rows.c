@@ -1,4 +1,4 @@
-/* Fills the sparse rows of node features, block by block. Start at fill_row. */
+/* Fills the sparse rows of node features, block by block. Start at rows_fill. */
 #include "feature/example/example.h"
 
 #include <string.h>

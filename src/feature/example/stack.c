@@ -1,6 +1,5 @@
-/* Makes one example of successive slices: regions that overlap in neighbouring slices are joined by edges, after the
- * motion between them, and every node also gets the mean features of those it overlaps. Start at stack_add and
- * stack_take. */
+/* Makes one example of successive slices. Edges join regions that overlap in neighbouring slices after motion, and
+ * every node also gets the mean features of the regions that overlap it. Start at stack_add and stack_take. */
 #include "feature/example/example.h"
 
 #include <math.h>
@@ -37,7 +36,7 @@ void stack_release(struct stack *self)
     region_graph_release(&self->graph);
 }
 
-/* |x_a - x_b|^2 over the columns before `split`, and over the others. */
+/* Computes |x_a - x_b|^2 over the columns below `split`, and over the others. */
 static void row_distances(double distance[2], const struct region_graph *graph, int32_t a, int32_t b, int32_t split)
 {
     int64_t i = graph->row[a], j = graph->row[b];
@@ -55,7 +54,7 @@ static float similarity(double distance, double mean)
     return mean > 0 ? portable_expf((float)(-distance / (2 * mean))) : 1;
 }
 
-/* Fills the features of the edges from `first` on, all between the last two slices. Differences are divided by
+/* Fills the features of the edges from index `first`, which are between the last two slices. Differences are divided by
  * their mean over these edges. */
 static void fill_next(struct stack *self, int32_t first, const struct clv_example *slice)
 {
@@ -86,7 +85,7 @@ static void fill_next(struct stack *self, int32_t first, const struct clv_exampl
     }
 }
 
-/* Finds how far each region of the slice before has moved, by the flow of its pixels. */
+/* Estimates the motion of each region of the previous slice: the mean optical flow of its pixels. */
 static enum clv_status find_motion(struct slice *slice, const struct slice *before, struct clv_error *err)
 {
     const struct clv_superpixels *map = &before->example.superpixels;
@@ -146,16 +145,15 @@ enum clv_status stack_add(struct stack *self, struct slice *slice, const struct 
     return CLV_OK;
 }
 
-/* Rows to which the mean features of overlapping regions in the slices next to a region's own are added, weighted by
- * overlap. */
+/* New rows of all nodes, with the mean features of overlapping regions in neighbouring slices, weighted by overlap. */
 struct means {
     int64_t *row;
     int32_t *index;
     float *value;
     size_t capacity;
-    int64_t *first; /* [n_nodes + 1] of each node's overlaps */
-    int32_t *other; /* [2 n_edges] regions that overlap it */
-    float *contact; /* [2 n_edges] by how much */
+    int64_t *first; /* [n_nodes + 1] first overlap of each node */
+    int32_t *other; /* [2 n_edges] the overlapping regions */
+    float *contact; /* [2 n_edges] pixels of overlap */
     float *sum;     /* [n_own] */
 };
 
@@ -165,7 +163,7 @@ static void means_release(struct means *self)
     *self = (struct means){0};
 }
 
-/* Lists each node's overlaps, from the edges between slices. */
+/* Lists the overlaps of each node from the edges between slices. */
 static void list_overlaps(struct means *self, const struct region_graph *graph)
 {
     for (int pass = 0; pass < 2; pass++) {
@@ -213,7 +211,7 @@ static enum clv_status add_means(struct means *self, const struct region_graph *
     return CLV_OK;
 }
 
-static enum clv_status look_across(struct stack *self, struct clv_error *err)
+static enum clv_status append_overlap_means(struct stack *self, struct clv_error *err)
 {
     struct region_graph *graph = &self->graph;
     size_t n = (size_t)graph->n_nodes, m = (size_t)graph->n_edges;
@@ -236,7 +234,7 @@ static enum clv_status look_across(struct stack *self, struct clv_error *err)
 enum clv_status stack_take(struct clv_example *window, struct stack *self, struct clv_error *err)
 {
     struct region_graph *graph = &self->graph;
-    MUST(look_across(self, err));
+    MUST(append_overlap_means(self, err));
     size_t n = (size_t)graph->n_nodes, n_labels = (size_t)graph->n_labels;
     OWNED(clv_example_release) struct clv_example result = {
         .theta = n_labels ? array_alloc(n, n_labels * sizeof *result.theta) : NULL,

@@ -1,5 +1,5 @@
-/* Extracts an image at a fixed scale tile by tile: each tile is described with a halo around it, and its regions and
- * the edges across its borders are added to one graph. Start at tiles_extract. */
+/* Extracts an image at a fixed scale tile by tile. The features of a tile use a halo around it; its regions and the
+ * edges across its borders are added to one graph. Start at tiles_extract. */
 #include "feature/example/example.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ static enum clv_status find_regions(struct clv_superpixels *found, const struct 
     return clv_slic(found, image, &options, err);
 }
 
-/* Divides a part of what is seen into regions, which follow those that exist. */
+/* Divides a part of the tile and its halo into regions, which are numbered after the existing ones. */
 static enum clv_status divide_part(struct clv_superpixels *all, const struct clv_image *seen, const struct patch *part,
                                    const struct clv_recipe *recipe, struct clv_error *err)
 {
@@ -52,10 +52,10 @@ static enum clv_status divide_part(struct clv_superpixels *all, const struct clv
     return CLV_OK;
 }
 
-/* Regions of the core, then of the halo, whose four sides are divided alone: all that is seen would cost as much again
- * as the core. */
-static enum clv_status divide(struct tile *tile, const struct clv_image *seen, const struct patch *core,
-                              const struct clv_recipe *recipe, struct clv_error *err)
+/* Divides the core into regions, then each of the four sides of the halo. Dividing core and halo together after the
+ * core would take twice as long. */
+static enum clv_status divide_tile(struct tile *tile, const struct clv_image *seen, const struct patch *core,
+                                   const struct clv_recipe *recipe, struct clv_error *err)
 {
     if (core->width == seen->width && core->height == seen->height) {
         MUST(find_regions(&tile->map, seen, recipe, err));
@@ -82,7 +82,7 @@ static void keep_inner(struct clv_adjacency *adjacency, int32_t n)
 {
     int32_t n_kept = 0;
     for (int32_t e = 0; e < adjacency->n_edges; e++)
-        if (adjacency->edges[e][1] < n) { /* the higher end */
+        if (adjacency->edges[e][1] < n) { /* the higher node */
             memcpy(adjacency->edges[n_kept], adjacency->edges[e], sizeof *adjacency->edges);
             adjacency->boundary_length[n_kept++] = adjacency->boundary_length[e];
         }
@@ -95,7 +95,7 @@ enum clv_status tile_extract(struct tile *tile, const struct view_source *seen, 
 {
     OWNED(tile_release) struct tile result = {0};
     OWNED(views_release) struct views views = {0};
-    MUST(divide(&result, seen->working, core, at->recipe, err));
+    MUST(divide_tile(&result, seen->working, core, at->recipe, err));
     MUST(clv_adjacency_build(&result.adjacency, &result.map, err));
     result.rows.superpixels = result.map; /* a view */
     MUST(views_init(&views, seen, &result.rows, &result.adjacency, at->recipe, err));
@@ -117,7 +117,7 @@ enum clv_status tile_extract(struct tile *tile, const struct view_source *seen, 
     return CLV_OK;
 }
 
-/* All tiles of an image. */
+/* The tiles of an image that were added so far. */
 struct mosaic {
     const struct clv_image *working;
     const struct map_reader *maps;
@@ -136,7 +136,8 @@ static void mosaic_release(struct mosaic *self)
     arrays_free(self->regions, self->map_means, self->labels);
 }
 
-/* A strip of the label map, as regions of its patch. *labels is the caller's to free. */
+/* Returns a strip of the label map, with the regions of its patch. The caller frees *labels, which is NULL without
+ * memory. */
 static struct region_map strip_of(int32_t **labels, const struct mosaic *self, int32_t patch, struct patch at)
 {
     *labels = array_alloc((size_t)at.width, (size_t)at.height * sizeof **labels);
@@ -148,7 +149,7 @@ static struct region_map strip_of(int32_t **labels, const struct mosaic *self, i
     return (struct region_map){patch, at.x, at.y, at.width, at.height, *labels};
 }
 
-/* Joins the last patch to the one on its left, or above it. */
+/* Joins the last patch to patch `other`, which is to its left or above it. */
 static enum clv_status join_back(struct mosaic *self, int32_t other, bool is_above, struct clv_error *err)
 {
     int32_t last = self->graph.n_patches - 1;
@@ -200,7 +201,7 @@ struct tile_bounds tile_bounds(const struct clv_recipe *recipe, int32_t width, i
     return (struct tile_bounds){patch, core, {left, top, right - left, bottom - top, width, height}};
 }
 
-/* Tile number k of rows of n_columns. */
+/* Extracts tile k, counted in rows of n_columns, and joins it to the tiles above and to its left. */
 static enum clv_status add_tile(struct mosaic *self, int32_t k, int32_t n_columns, struct clv_error *err)
 {
     const struct tile_bounds bounds = tile_bounds(self->at->recipe, self->working->width, self->working->height, k);

@@ -1,5 +1,5 @@
-/* Moves labels between nodes and the pixels of the original image: clv_example_set_truth counts the labels of a mask
- * per node, clv_example_paint paints the nodes' labels. */
+/* Moves labels between nodes and the pixels of the original image. clv_example_set_truth counts the labels of a mask
+ * per node; clv_example_paint paints the labels of the nodes. */
 #include "feature/example/example.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ void majority_labels(int32_t *label, const float *theta, int32_t n_nodes, int32_
     }
 }
 
-/* working[original_size]: the working column (or row) under each original one. */
+/* Returns table[original_size], the working column (or row) under each original one, or NULL without memory. */
 static int32_t *coordinate_table(int32_t original_size, int32_t working_size)
 {
     int32_t *table = array_alloc((size_t)original_size, sizeof *table);

@@ -6,12 +6,12 @@
 #include "base/eigen.h"
 #include "feature/recipe/recipe.h"
 
-#define MAX_SAMPLES 256 /* of an image that are looked at; a pixel's neighbours say much the same */
+#define MAX_SAMPLES 256 /* pixels per image; neighbouring pixels are similar */
 
 struct correlations {
     size_t n, n_samples, n_images;
     double *matrix; /* [n][n] sums of products of standardised channels */
-    float *values;  /* [n][MAX_SAMPLES] of the image that is added */
+    float *values;  /* [n][MAX_SAMPLES] samples of the present image */
 };
 
 static void correlations_release(struct correlations *self)
@@ -19,10 +19,10 @@ static void correlations_release(struct correlations *self)
     arrays_free(self->matrix, self->values);
 }
 
-/* Samples a map at places a stride apart. The first place moves from image to image, so that every column of the map is
- * sampled. */
-static enum clv_status look_at(struct correlations *self, const struct map_reader *map,
-                               const struct clv_recipe_map *recipe_map, size_t item, struct clv_error *err)
+/* Samples a map at pixels a stride apart. The first pixel changes from image to image, so that every column of the map
+ * is sampled. */
+static enum clv_status sample_map(struct correlations *self, const struct map_reader *map,
+                                  const struct clv_recipe_map *recipe_map, size_t item, struct clv_error *err)
 {
     size_t n = (size_t)map->map.width * (size_t)map->map.height, stride = (n + MAX_SAMPLES - 1) / MAX_SAMPLES;
     const float *channel;
@@ -38,7 +38,7 @@ static enum clv_status look_at(struct correlations *self, const struct map_reade
     return CLV_OK;
 }
 
-/* Adds the image to one row, as far as the diagonal. */
+/* Adds the image to row i of the matrix, up to the diagonal. */
 static enum clv_status add_row(void *context, size_t i, int thread, struct clv_error *err)
 {
     (void)thread;
@@ -60,11 +60,12 @@ static enum clv_status add_item(struct correlations *self, const struct clv_reci
 {
     OWNED(map_reader_close) struct map_reader map = {0};
     MUST(map_of_item(&map, recipe_map, from->set, &from->set->items[item], from->limits, err));
-    MUST(look_at(self, &map, recipe_map, item, err));
+    MUST(sample_map(self, &map, recipe_map, item, err));
     return parallel_for(self->n, n_threads, add_row, self, err);
 }
 
-static enum clv_status choose(struct clv_recipe_map *map, const struct correlations *self, struct clv_error *err)
+static enum clv_status choose_components(struct clv_recipe_map *map, const struct correlations *self,
+                                         struct clv_error *err)
 {
     size_t n = self->n, n_components = (size_t)map->n_components;
     OWNED_ARRAY double *values = array_alloc(n, sizeof *values);
@@ -99,5 +100,5 @@ enum clv_status map_learn_components(struct clv_recipe_map *map, const struct ma
     for (size_t i = 0; i < all.n_images; i++)
         MUST(stop_requested(from->progress) ? fail(err, CLV_ERR_INTERRUPTED, "interrupted")
                                             : add_item(&all, map, from, i, n_threads, err));
-    return choose(map, &all, err);
+    return choose_components(map, &all, err);
 }

@@ -43,7 +43,7 @@ enum clv_status map_drift_means(float *mean, const struct map_reader *maps, cons
     return CLV_OK;
 }
 
-/* The squared shift of a mean, over the channels that vary among training images. */
+/* Returns the squared shift of the images' mean, averaged over the channels that vary among training images. */
 static double squared_shift(const double *sum, size_t n, const struct clv_recipe_map *map)
 {
     size_t n_values = (size_t)map_values(map), n_varied = 0;

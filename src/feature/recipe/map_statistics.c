@@ -1,6 +1,6 @@
-/* Measures how the maps of training images usually are, to compare other images with them later (map_drift.c), and
- * whether the channels of features separate foreground from background in the same way in all training images. Start
- * at map_learn_statistics. */
+/* Computes the mean and deviation of the maps' values among training images, to which map_drift.c compares later
+ * images, and whether the channels of features separate foreground from background in the same way in all training
+ * images. Start at map_learn_statistics. */
 #include <math.h>
 
 #include "base/base.h"
@@ -8,22 +8,22 @@
 #include "feature/blocks/blocks.h"
 #include "feature/recipe/recipe.h"
 
-#define MAX_LOOKED_AT 512
-#define FEW           8 /* images: their parts are the sample, of bands, for which models of one scene are usual */
-#define PARTS_ACROSS  4
+#define MAX_ITEMS    512
+#define FEW_ITEMS    8 /* images; with fewer, parts of images are the sample for bands, which often come from one scene */
+#define PARTS_ACROSS 4
 
-struct look {
+struct statistics_state {
     const struct clv_recipe_map *map;
     const struct map_source *from;
-    size_t n, n_values, across; /* across: parts of an item along a side */
-    float *mean;                /* [n][across * across][n_values] of each item looked at */
+    size_t n, n_values, across; /* across: number of parts of an item along a side */
+    float *mean;                /* [n][across * across][n_values] of each item's parts */
     float *direction;           /* [n][n_values] unit vector from the background's mean to the foreground's */
     bool *has_direction;
-    double *step; /* [n] squared distance of pixels a region's side apart, on average */
+    double *step; /* [n] mean squared distance of pixels that are a region's side apart */
 };
 
-/* The foreground's mean of a channel less the background's, by the mask's label at the centre of each of the map's
- * pixels; 0 if there is none of either. */
+/* Returns the mean of a channel over the foreground minus that over the background, by the mask's label at the centre
+ * of each pixel of the map. Returns 0 if either is missing. */
 static double find_difference(const float *values, const struct map_ready *ready, const struct clv_mask *mask)
 {
     size_t width = (size_t)ready->width, height = (size_t)ready->height, count[2] = {0};
@@ -40,7 +40,7 @@ static double find_difference(const float *values, const struct map_ready *ready
     return count[0] && count[1] ? sum[1] / (double)count[1] - sum[0] / (double)count[0] : 0;
 }
 
-/* The mean squared difference between a channel's values `step` pixels apart along rows and along columns. */
+/* Returns the mean squared difference between a channel's values `step` pixels apart, along rows and along columns. */
 static double mean_step(const float *values, const struct map_ready *ready, int32_t step)
 {
     int32_t width = ready->width, height = ready->height;
@@ -56,8 +56,8 @@ static double mean_step(const float *values, const struct map_ready *ready, int3
     return n > 0 ? sum / n : 0;
 }
 
-/* mean[across * across][n_values]: a channel's, of the parts of an item. */
-static void find_means(float *mean, const struct look *self, size_t c, const float *values,
+/* Computes column c of mean[across * across][n_values]: the means of a channel over the parts of an item. */
+static void find_means(float *mean, const struct statistics_state *self, size_t c, const float *values,
                        const struct map_ready *ready)
 {
     size_t across = self->across, width = (size_t)ready->width, height = (size_t)ready->height;
@@ -73,9 +73,9 @@ static void find_means(float *mean, const struct look *self, size_t c, const flo
     }
 }
 
-/* Measures an item's map; without a mask only its means. */
-static enum clv_status look_at(struct look *self, size_t index, const struct map_reader *map,
-                               const struct clv_mask *mask, int32_t image_width, struct clv_error *err)
+/* Measures an item's map. Without a mask the direction is not computed. */
+static enum clv_status measure_map(struct statistics_state *self, size_t index, const struct map_reader *map,
+                                   const struct clv_mask *mask, int32_t image_width, struct clv_error *err)
 {
     OWNED(map_ready_release) struct map_ready ready = {0};
     const float *values;
@@ -104,15 +104,15 @@ static enum clv_status look_at(struct look *self, size_t index, const struct map
     return CLV_OK;
 }
 
-static enum clv_status look_task(void *context, size_t index, int thread, struct clv_error *err)
+static enum clv_status measure_task(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct look *self = context;
+    struct statistics_state *self = context;
     const struct clv_set *set = self->from->set;
     const struct clv_item *item = &set->items[index * set->n_items / self->n];
     OWNED(map_reader_close) struct map_reader map = {0};
     OWNED(clv_mask_release) struct clv_mask mask = {0};
-    struct clv_error unread; /* reported when the mask is used */
+    struct clv_error unread; /* the error is reported when the mask is used */
     FAIL_IF(stop_requested(self->from->progress), CLV_ERR_INTERRUPTED, "interrupted");
     MUST(map_of_item(&map, self->map, set, item, self->from->limits, err));
     const struct mask_wanted wanted = {.limits = self->from->limits};
@@ -121,11 +121,11 @@ static enum clv_status look_task(void *context, size_t index, int thread, struct
     int32_t width = 1, height = 1;
     if (self->from->side_px > 0)
         MUST(item_image_size(&width, &height, item, self->from->limits, err));
-    return look_at(self, index, &map, &mask, width, err);
+    return measure_map(self, index, &map, &mask, width, err);
 }
 
-/* Mean and deviation among images, or their parts. */
-static void summarise(float *usual, const struct look *self)
+/* Computes usual[2][n_values], mean and deviation among images or their parts. */
+static void summarise(float *usual, const struct statistics_state *self)
 {
     size_t k = self->n_values, n = self->n * self->across * self->across;
     for (size_t c = 0; c < k; c++) {
@@ -140,7 +140,7 @@ static void summarise(float *usual, const struct look *self)
     }
 }
 
-static enum clv_status count_groups(int32_t *n_groups, struct look *self, struct clv_error *err)
+static enum clv_status count_groups(int32_t *n_groups, struct statistics_state *self, struct clv_error *err)
 {
     size_t k = self->n_values, n = 0;
     for (size_t i = 0; i < self->n; i++) {
@@ -153,7 +153,7 @@ static enum clv_status count_groups(int32_t *n_groups, struct look *self, struct
     return map_count_groups(n_groups, self->direction, n, k, err);
 }
 
-static void look_release(struct look *self)
+static void statistics_state_release(struct statistics_state *self)
 {
     arrays_free(self->mean, self->direction, self->has_direction, self->step);
 }
@@ -161,28 +161,29 @@ static void look_release(struct look *self)
 enum clv_status map_learn_statistics(struct clv_recipe_map *map, const struct map_source *from, int n_threads,
                                      struct clv_error *err)
 {
-    size_t n = from->set->n_items < MAX_LOOKED_AT ? from->set->n_items : MAX_LOOKED_AT;
+    size_t n = from->set->n_items < MAX_ITEMS ? from->set->n_items : MAX_ITEMS;
     size_t n_values = (size_t)map_values(map);
     bool has_directions = map->kind == CLV_MAP_FEATURES && from->set->labels.n_labels == 2;
-    OWNED(look_release) struct look look = {.map = map, .from = from, .n = n, .n_values = n_values, .across = 1};
-    if (n < FEW && map->layout == CLV_MAP_LAYOUT_BANDS)
-        look.across = PARTS_ACROSS;
-    look.mean = array_alloc(n * look.across * look.across, n_values * sizeof *look.mean);
-    look.direction = has_directions ? array_alloc(n, n_values * sizeof *look.direction) : NULL;
-    look.has_direction = array_zalloc(n, sizeof *look.has_direction);
-    look.step = array_zalloc(n, sizeof *look.step);
-    NEED(look.mean && look.step && look.has_direction && (!has_directions || look.direction));
-    MUST(parallel_for(n, n_threads, look_task, &look, err));
+    OWNED(statistics_state_release) struct statistics_state state = {
+        .map = map, .from = from, .n = n, .n_values = n_values, .across = 1};
+    if (n < FEW_ITEMS && map->layout == CLV_MAP_LAYOUT_BANDS)
+        state.across = PARTS_ACROSS;
+    state.mean = array_alloc(n * state.across * state.across, n_values * sizeof *state.mean);
+    state.direction = has_directions ? array_alloc(n, n_values * sizeof *state.direction) : NULL;
+    state.has_direction = array_zalloc(n, sizeof *state.has_direction);
+    state.step = array_zalloc(n, sizeof *state.step);
+    NEED(state.mean && state.step && state.has_direction && (!has_directions || state.direction));
+    MUST(parallel_for(n, n_threads, measure_task, &state, err));
     if (has_directions)
-        MUST(count_groups(&map->n_groups, &look, err));
+        MUST(count_groups(&map->n_groups, &state, err));
     double step = 0;
     for (size_t i = 0; i < n; i++)
-        step += look.step[i] / (double)n;
+        step += state.step[i] / (double)n;
     map->contrast_scale = map->kind == CLV_MAP_FEATURES && step > 0 ? (float)(1 / (2 * step)) : 0;
-    if (n * look.across > 1) {
+    if (n * state.across > 1) {
         map->usual = array_alloc(n_values, 2 * sizeof *map->usual);
         NEED(map->usual);
-        summarise(map->usual, &look);
+        summarise(map->usual, &state);
     }
     return CLV_OK;
 }

@@ -10,31 +10,32 @@
 #include "data/data.h"
 #include "feature/blocks/blocks.h"
 
-/* The table: bytes at most, per pixel of the image as it is read (decoding), else of the working copy. The sizes are
- * those of the arrays (blocks/views.c has most); RUNS, SLACK, FIXED and GROWTH were measured on photographs of
- * 120x90 to 2600x2000 pixels. tests/feature/recipe/test_memory_estimate.c states how close the sums are. */
-#define DECODING      15  /* the image, a second one to turn it, coefficients of progressive JPEG */
-#define IMAGE         3   /* what stays of it */
-#define COPY          7   /* the working copy, the nodes of its pixels */
-#define RUNS          26  /* while superpixels are found: tiles of colours, labels, runs of pixels */
-#define SCENE         26  /* Lab, grey, lists of pixels, and what stays of RUNS */
-#define WORD          4   /* of each scale */
-#define ZONES         9   /* of contrasts, while they are measured */
-#define PLANES        20  /* of gradient histograms, likewise */
-#define LIST          4   /* of pixels, of a patch's window */
-#define SUMS          32  /* of gradients, those beyond the border too, while words are found */
-#define CELL          4   /* likewise, of a descriptor's cell: its word .. */
-#define DESCRIPTOR    128 /* .. and its values: of a strip's cells, with Fisher vectors of all */
-#define FISHER_CELL   ((MIXTURE_DIMENSIONS + MIXTURE_COMPONENTS) * sizeof(float)) /* of each scale */
-#define VLFEAT_PLANES 44   /* where VLFeat describes, in place of SUMS .. */
-#define VLFEAT_CELL   676  /* .. and of CELL and DESCRIPTOR */
-#define NODE          300  /* of a node: its means, sums of pairs, contrasts */
-#define GROWTH        2    /* rows of features grow by copies of themselves */
-#define SLACK         1.15 /* of all: what the allocator keeps */
+/* The table: maximum bytes per pixel, of the image at its full size for DECODING and IMAGE, else of the working copy.
+ * The sizes are those of the arrays (most are in blocks/views.c); RUNS, SLACK, FIXED and GROWTH were measured on
+ * photographs of 120x90 to 2600x2000 pixels. tests/feature/recipe/test_memory_estimate.c tests how close the sums
+ * are. */
+#define DECODING      15  /* the image, a second one to rotate it, coefficients of progressive JPEG */
+#define IMAGE         3   /* the image after decoding */
+#define COPY          7   /* the working copy, and the node of each of its pixels */
+#define RUNS          26  /* during SLIC: tiles of colours, labels, runs of pixels */
+#define SCENE         26  /* Lab, grey, lists of pixels, and the part of RUNS that remains */
+#define WORD          4   /* per scale: the word of a pixel */
+#define ZONES         9   /* during the measures of contrast */
+#define PLANES        20  /* during gradient histograms (HOG) */
+#define LIST          4   /* per pixel of each patch's window */
+#define SUMS          32  /* sums of gradients while words are found, also beyond the border */
+#define CELL          4   /* per cell of a descriptor, while words are found: its word .. */
+#define DESCRIPTOR    128 /* .. and its values: for cells of a strip, or for all with Fisher vectors */
+#define FISHER_CELL   ((MIXTURE_DIMENSIONS + MIXTURE_COMPONENTS) * sizeof(float)) /* per scale */
+#define VLFEAT_PLANES 44   /* with VLFeat's SIFT, instead of SUMS .. */
+#define VLFEAT_CELL   676  /* .. and instead of CELL and DESCRIPTOR */
+#define NODE          300  /* per node: its means, sums of pairs, contrasts */
+#define GROWTH        2    /* factor: rows of features are copied when they grow */
+#define SLACK         1.15 /* factor: memory that the allocator keeps */
 #define FIXED         2e6
-#define ITEMS         8 /* that a thread's batch holds (dataset/extract.c) */
+#define ITEMS         8 /* items per thread in a batch (dataset/extract.c) */
 
-/* Entries of a node's row that are not 0. */
+/* Returns about how many entries of a node's row are not 0. */
 static double entries_of_node(const struct clv_recipe *recipe, double pixels, double of_image)
 {
     double n = 0;
@@ -97,7 +98,7 @@ enum clv_status dataset_check_memory(const struct clv_set *set, const struct clv
     double side = sqrt((double)recipe->working_pixels);
     double most =
         recipe->scale > 0 ? INFINITY : (double)set->n_items * bytes_of_image(recipe, side, side, set->labels.n_labels);
-    for (size_t i = 0; i < set->n_items && most > had; i++) { /* sizes are only looked at where they may matter */
+    for (size_t i = 0; i < set->n_items && most > had; i++) { /* sizes are only read if they can matter */
         int32_t width, height;
         struct clv_error ignored; /* reported when the image is read */
         if (item_image_size(&width, &height, &set->items[i], limits, &ignored) == CLV_OK)
@@ -115,7 +116,7 @@ double memory_of_decoding(double n_pixels, double file_size)
     return DECODING * n_pixels + file_size;
 }
 
-/* Bytes that describing gradients takes, with or without words. */
+/* Returns the bytes that computing SIFT descriptors takes, and words if the recipe has them. */
 static double bytes_of_sift(const struct clv_recipe *recipe, double width, double height)
 {
     double cells = ceil(width / recipe->step_px) * ceil(height / recipe->step_px), largest = 1;
@@ -128,8 +129,8 @@ static double bytes_of_sift(const struct clv_recipe *recipe, double width, doubl
                : VLFEAT_PLANES * width * height + VLFEAT_CELL * cells;
 }
 
-/* Lists of the pixels of patches' windows: their own, those of surroundings, which are three times as wide, and the
- * whole image's. */
+/* Returns the bytes per working pixel of the lists of pixels of windows: of patches, of their surroundings, which are
+ * three times as wide, and of the whole image. */
 static double bytes_of_windows(const struct clv_recipe *recipe)
 {
     double across = (double)recipe->patch_px / recipe->patch_step_px;
@@ -139,7 +140,7 @@ static double bytes_of_windows(const struct clv_recipe *recipe)
                    (recipe->blocks & CLV_BLOCK_SCENE ? 1 : 0));
 }
 
-/* Bytes of the arrays that the blocks read, of an image, or a tile of it, of this size in working pixels. */
+/* Returns the bytes of the arrays that the blocks read, for an image or tile of width x height working pixels. */
 static double bytes_of_views(const struct clv_recipe *recipe, double width, double height)
 {
     double n = width * height, cells = ceil(width / recipe->step_px) * ceil(height / recipe->step_px);
@@ -175,14 +176,14 @@ double memory_of_extraction(const struct clv_recipe *recipe, int32_t width, int3
            ITEMS * memory_of_image(recipe, width, height, n_labels);
 }
 
-static enum clv_status require(double had, double needed, const char *path, struct clv_error *err)
+static enum clv_status require_memory(double had, double needed, const char *path, struct clv_error *err)
 {
     enum clv_status status =
         memory_require_of(had, needed, "making its features", "fewer --working-pixels need less", err);
     return status ? fail_within(err, status, path) : CLV_OK;
 }
 
-/* Bytes for the features of an item and for its maps. */
+/* Returns the bytes for the features of an item and for its maps. */
 static double memory_of_item(const struct clv_recipe *recipe, const struct clv_set *set, const struct clv_item *item,
                              int32_t width, int32_t height, const struct clv_image_limits *limits)
 {
@@ -194,7 +195,8 @@ enum clv_status memory_check_extraction(const struct clv_recipe *recipe, const s
                                         const struct clv_item *item, int32_t width, int32_t height,
                                         const struct clv_image_limits *limits, struct clv_error *err)
 {
-    return require(memory_available(), memory_of_item(recipe, set, item, width, height, limits), item->image, err);
+    return require_memory(memory_available(), memory_of_item(recipe, set, item, width, height, limits), item->image,
+                          err);
 }
 
 enum clv_status memory_choose_threads(int *chosen, const struct clv_set *set, const struct clv_recipe *recipe,
@@ -214,7 +216,7 @@ enum clv_status memory_choose_threads(int *chosen, const struct clv_set *set, co
             largest = set->items[i].image;
         }
     }
-    MUST(require(had, most, largest, err));
+    MUST(require_memory(had, most, largest, err));
     *chosen = most * n_threads > had ? int32_within(had / most, 0, n_threads) : n_threads;
     return CLV_OK;
 }

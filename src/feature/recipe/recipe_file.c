@@ -1,6 +1,6 @@
-/* Writes recipes into feature files and models and reads them back: plain values and maps as JSON, codebooks,
- * mixtures and statistics of maps as tensors. Everything that is read is checked. Start at the table of values and
- * recipe_read. */
+/* Writes recipes to feature files and models and reads them back: plain values and the list of maps as JSON; codebooks,
+ * mixtures, and arrays of maps and bands as tensors. All values that are read are checked. Start at the table of values
+ * and recipe_read. */
 #include "feature/recipe/recipe.h"
 
 #include <limits.h>
@@ -22,9 +22,9 @@ static const struct {
         INTEGER,
         REAL,
         PER_SCALE,
-        OF_PATCHES, /* an integer that only recipes of patches have */
-        CHOICE,     /* an integer that files have unless it is 0, its value in files older than the choice */
-        REAL_CHOICE /* a number of the same kind */
+        OF_PATCHES, /* an integer that only recipes with patches have */
+        CHOICE,     /* an integer that is written unless it is 0, which is its value in older files */
+        REAL_CHOICE /* the same for a float */
     } kind;
 } fields[] = {
     {"working_pixels", offsetof(struct clv_recipe, working_pixels), INTEGER},
@@ -54,7 +54,7 @@ static const struct {
     {"grey16_high", offsetof(struct clv_recipe, grey16_high), CHOICE},
     {"window", offsetof(struct clv_recipe, window), CHOICE},
 };
-#define MAPS "maps" /* the member that lists them */
+#define MAPS "maps" /* the JSON member that lists the maps */
 
 #define N_FIELDS (sizeof fields / sizeof *fields)
 
@@ -122,7 +122,7 @@ static const char *const codebook_names[CLV_MAX_SCALES] = {RECIPE_CODEBOOK_PREFI
 static const char *const mixture_names[CLV_MAX_SCALES] = {RECIPE_MIXTURE_PREFIX "0", RECIPE_MIXTURE_PREFIX "1",
                                                           RECIPE_MIXTURE_PREFIX "2", RECIPE_MIXTURE_PREFIX "3"};
 
-/* Tensors of a map: the scale of features, the components, and the usual means of images. */
+/* Tensors of a map: means and scales of features, components, and means and deviations among images. */
 enum { STANDARD, COMPONENTS, USUAL, MAP_TENSORS };
 #define OF_MAP(m)                                                                                                      \
     {                                                                                                                  \
@@ -131,7 +131,7 @@ enum { STANDARD, COMPONENTS, USUAL, MAP_TENSORS };
 static const char *const map_tensors[CLV_MAX_MAPS][MAP_TENSORS] = {OF_MAP("0"), OF_MAP("1"), OF_MAP("2"), OF_MAP("3"),
                                                                    OF_MAP("4"), OF_MAP("5"), OF_MAP("6"), OF_MAP("7")};
 
-/* Returns a map's array of one kind; shape[0] is 0 if it has none. */
+/* Returns the address of one array of a map, and its shape; shape[0] is 0 if the map has none. */
 static float **map_numbers(int64_t shape[2], struct clv_recipe_map *map, int which)
 {
     bool is_feature = map->kind == CLV_MAP_FEATURES;
@@ -279,11 +279,11 @@ static enum clv_status read_maps(struct clv_recipe *recipe, const struct json_va
     for (size_t m = 0; m < n; m++) {
         const struct json_value *entry = json_element(list, m);
         struct clv_recipe_map *map = &recipe->maps[m];
-        const char *own_name = "";
-        json_get_text(json_member(entry, "name"), &own_name);
+        const char *map_name = "";
+        json_get_text(json_member(entry, "name"), &map_name);
         map->kind = find_word(json_member(entry, "kind"), map_kind_names, 4);
         map->layout = find_word(json_member(entry, "layout"), layouts, 4);
-        if (!*own_name || strlen(own_name) > CLV_MAX_MAP_NAME || map->kind < 1 || map->kind > 3 || map->layout > 3 ||
+        if (!*map_name || strlen(map_name) > CLV_MAX_MAP_NAME || map->kind < 1 || map->kind > 3 || map->layout > 3 ||
             !get_int32(json_member(entry, "n_channels"), &map->n_channels) || map->n_channels < 1)
             return fail(err, CLV_ERR_DATA, "%s: map %zu of its recipe lacks a name, kind, layout or n_channels", name,
                         m + 1);
@@ -295,7 +295,7 @@ static enum clv_status read_maps(struct clv_recipe *recipe, const struct json_va
         if (contrast_scale && !get_field((char *)&map->contrast_scale, REAL, contrast_scale))
             return fail(err, CLV_ERR_DATA, "%s: the contrast scale of map %zu of its recipe is not a number", name,
                         m + 1);
-        memcpy(map->name, own_name, strlen(own_name) + 1);
+        memcpy(map->name, map_name, strlen(map_name) + 1);
     }
     recipe->n_maps = (int32_t)n;
     return CLV_OK;
@@ -380,8 +380,8 @@ static enum clv_status read_bands(struct clv_recipe *recipe, const struct json_v
     return CLV_OK;
 }
 
-/* Checks the values of a recipe as extraction does, but reports a failure as one of the file's content. */
-static enum clv_status check(const struct clv_recipe *recipe, const char *name, struct clv_error *err)
+/* Checks the values of a recipe as extraction does, but reports a failure as CLV_ERR_DATA of the file. */
+static enum clv_status check_values(const struct clv_recipe *recipe, const char *name, struct clv_error *err)
 {
     return recipe_check(recipe, false, err) == CLV_OK ? CLV_OK : fail_within(err, CLV_ERR_DATA, name);
 }
@@ -395,7 +395,7 @@ enum clv_status recipe_read(struct clv_recipe *recipe, const char *json, const s
     clv_recipe_init(&result);
     MUST(read_fields(&result, root, name, err));
     MUST(read_maps(&result, root, name, err));
-    MUST(check(&result, name, err));
+    MUST(check_values(&result, name, err));
     FAIL_IF(clv_tensors_find(tensors, RECIPE_KEPT), CLV_ERR_DATA,
             "%s: an earlier version wrote it without some features; train it again", name);
     MUST(read_codebooks(&result, tensors, err));

@@ -1,5 +1,5 @@
-/* Learns the codebooks and mixtures of a recipe from descriptors that are sampled evenly from all images, one
- * codebook per scale; at a fixed scale also which differences of colour count as strong. Start at learn. */
+/* Learns the codebooks and mixtures of a recipe, one per scale, from descriptors that are sampled evenly from all
+ * images; at a fixed scale also the unit of colour differences (contrast_scale). Start at learn_recipe. */
 #include "feature/recipe/recipe.h"
 
 #include "base/base.h"
@@ -12,9 +12,9 @@ enum { SIZE = CLV_DESCRIPTOR_SIZE, KMEANS_ITERATIONS = 20 };
 
 struct sampling_state {
     const struct clv_recipe *recipe;
-    const struct clv_item *items; /* [n_images] whose images are read */
+    const struct clv_item *items; /* [n_images] images to read */
     size_t n_images;
-    size_t per_image;      /* samples of one scale from one image */
+    size_t per_image;      /* samples per scale and image */
     uint8_t *samples;      /* [n_scales][n_images][per_image][128] */
     double (*contrast)[2]; /* [n_images], at a fixed scale: edges between superpixels, sum of their edge_contrast */
     struct clv_codebook learned[CLV_MAX_SCALES];
@@ -120,7 +120,7 @@ static bool words_slot(struct comm_piece *piece, void *context, size_t scale, si
     return k == 0;
 }
 
-/* One codebook after the other; by the members of a team, side by side. */
+/* Learns the codebooks one after the other; several processes learn them in parallel. */
 static enum clv_status learn_codebooks(struct sampling_state *job, struct clv_error *err)
 {
     const struct clv_recipe *recipe = job->recipe;
@@ -131,7 +131,7 @@ static enum clv_status learn_codebooks(struct sampling_state *job, struct clv_er
     return comm_for((size_t)recipe->n_scales, 1, learn_words, words_slot, job, err);
 }
 
-/* Every process learns them for itself, with the same result. */
+/* Learns the mixtures. Every process computes all of them, with the same result. */
 static enum clv_status learn_mixtures(struct sampling_state *job, struct clv_error *err)
 {
     size_t n = job->n_images * job->per_image;
@@ -143,7 +143,8 @@ static enum clv_status learn_mixtures(struct sampling_state *job, struct clv_err
     return CLV_OK;
 }
 
-/* Applies the formula for one image (edges.c) to the edges of all images together. Images of one colour give 0. */
+/* Returns the factor of squared colour distances (contrast_scale in edges.c) over the edges of all images, or 1 if all
+ * images have only one colour. */
 static float mean_contrast_scale(const struct sampling_state *job)
 {
     double n = 0, sum = 0;
@@ -161,7 +162,7 @@ static void sampling_release(struct sampling_state *job)
     arrays_free(job->contrast, job->samples);
 }
 
-/* Puts into the recipe what the job has learned; codebooks and mixtures that it learned earlier go, too. */
+/* Moves the learned codebooks and mixtures to the recipe, whose earlier ones are freed, and sets contrast_scale. */
 static void take_learned(struct clv_recipe *recipe, struct sampling_state *job)
 {
     for (int32_t s = 0; s < CLV_MAX_SCALES; s++) {
@@ -173,16 +174,16 @@ static void take_learned(struct clv_recipe *recipe, struct sampling_state *job)
         recipe->contrast_scale = mean_contrast_scale(job);
 }
 
-/* `which` gives the images, the seed, the limits and whom to tell; the rest of the job is filled in here. */
-static enum clv_status learn(struct clv_recipe *recipe, const struct sampling_state *which, int n_threads,
-                             struct clv_error *err)
+/* `source` has the images, the seed, the limits and the progress; the other members are set here. */
+static enum clv_status learn_recipe(struct clv_recipe *recipe, const struct sampling_state *source, int n_threads,
+                                    struct clv_error *err)
 {
     MUST(recipe_check(recipe, false, err));
     if (!has_descriptors(recipe) && !(recipe->scale > 0))
         return CLV_OK;
-    size_t n = which->n_images;
+    size_t n = source->n_images;
     FAIL_IF(n == 0, CLV_ERR_USAGE, "recipe: no images to learn the codebooks from");
-    OWNED(sampling_release) struct sampling_state job = *which;
+    OWNED(sampling_release) struct sampling_state job = *source;
     job.recipe = recipe;
     job.per_image = ((size_t)recipe->n_codebook_samples + n - 1) / n;
     size_t n_samples = n * job.per_image;
@@ -209,7 +210,7 @@ enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *const *i
         items[i].image = (char *)(uintptr_t)image_paths[i]; /* a view */
     const struct sampling_state job = {
         .items = items, .n_images = n, .seed = seed, .limits = limits, .progress = progress};
-    return learn(recipe, &job, n_threads, err);
+    return learn_recipe(recipe, &job, n_threads, err);
 }
 
 enum clv_status recipe_learn_set(struct clv_recipe *recipe, const struct clv_set *set, uint64_t seed, int n_threads,
@@ -218,5 +219,5 @@ enum clv_status recipe_learn_set(struct clv_recipe *recipe, const struct clv_set
 {
     const struct sampling_state job = {
         .items = set->items, .n_images = set->n_items, .seed = seed, .limits = limits, .progress = progress};
-    return learn(recipe, &job, n_threads, err);
+    return learn_recipe(recipe, &job, n_threads, err);
 }

@@ -1,5 +1,5 @@
-/* Learns how a recipe uses maps: the kind and channels of each, their scales, components and statistics. Maps are
- * read a batch at a time and forgotten, so memory holds the sums of a batch and one channel per thread. Start at
+/* Learns how a recipe uses maps: the kind and the number of channels of each, and scales, components and statistics.
+ * Maps are read in batches and not kept: memory holds the sums of a batch and one channel per thread. Start at
  * learn_map. */
 #include <math.h>
 #include <string.h>
@@ -9,16 +9,16 @@
 
 #define BATCH 64
 
-/* Values in one map, or in all maps so far. */
+/* Statistics of the values of one map, or of all maps so far. */
 struct summary {
     float smallest, largest;
-    double *sum, *square; /* [n_channels] of pixels, divided by their number */
+    double *sum, *square; /* [n_channels] means over pixels of values and of squares */
 };
 
 struct maps_state {
     struct map_source from;
     struct clv_recipe_map wanted; /* a view */
-    size_t first;                 /* item of the batch */
+    size_t first;                 /* index of the batch's first item */
     struct summary batch[BATCH];
     size_t n_done;
 };
@@ -70,7 +70,7 @@ static enum clv_status read_task(void *context, size_t index, int thread, struct
     return status;
 }
 
-/* Adds up the items' summaries in their order. */
+/* Averages the items' summaries, added in the order of the items. */
 static enum clv_status summarise_set(struct summary *all, struct maps_state *self, int n_threads, struct clv_error *err)
 {
     size_t n = self->from.set->n_items, n_channels = (size_t)self->wanted.n_channels;
@@ -91,8 +91,8 @@ static enum clv_status summarise_set(struct summary *all, struct maps_state *sel
     return CLV_OK;
 }
 
-static enum clv_status settle(struct clv_recipe_map *map, const struct summary *all, int32_t n_labels,
-                              struct clv_error *err)
+static enum clv_status choose_kind(struct clv_recipe_map *map, const struct summary *all, int32_t n_labels,
+                                   struct clv_error *err)
 {
     bool is_count = map->n_channels == 1 || map->n_channels == n_labels;
     if (map->kind == CLV_MAP_GUESS)
@@ -117,14 +117,14 @@ static enum clv_status settle(struct clv_recipe_map *map, const struct summary *
     return CLV_OK;
 }
 
-static void forget(struct clv_recipe_map *map)
+static void recipe_map_reset(struct clv_recipe_map *map)
 {
     arrays_free(map->standard, map->components, map->usual);
     map->standard = map->components = map->usual = NULL;
     map->n_groups = 0;
 }
 
-/* Looks at the first image's map. */
+/* Reads the number of channels of the first image's map. */
 static enum clv_status count_channels(int32_t *n_channels, const struct maps_state *self, struct clv_error *err)
 {
     OWNED(map_reader_close) struct map_reader first = {0};
@@ -151,8 +151,8 @@ static enum clv_status learn_map(struct clv_recipe_map *map, struct maps_state *
         self->batch[i].square = self->batch[i].sum + n;
     }
     MUST(summarise_set(&all, self, n_threads, err));
-    OWNED(forget) struct clv_recipe_map result = self->wanted;
-    MUST(settle(&result, &all, self->from.set->labels.n_labels, err));
+    OWNED(recipe_map_reset) struct clv_recipe_map result = self->wanted;
+    MUST(choose_kind(&result, &all, self->from.set->labels.n_labels, err));
     if (result.n_components)
         MUST(map_learn_components(&result, &self->from, n_threads, err));
     if (result.use != CLV_MAP_USE_IGNORED)
@@ -170,7 +170,7 @@ enum clv_status recipe_learn_maps(struct clv_recipe *recipe, const struct clv_se
     struct maps_state reading = {.from = {set, limits, progress, recipe->scale * sqrtf((float)recipe->region_area)}};
     bool has_others = recipe->blocks != CLV_BLOCK_MAPS;
     for (int32_t m = 0; m < recipe->n_maps; m++) {
-        forget(&recipe->maps[m]);
+        recipe_map_reset(&recipe->maps[m]);
         MUST(learn_map(&recipe->maps[m], &reading, n_threads, err));
         if (recipe->maps[m].n_groups > 1 && recipe->maps[m].use == CLV_MAP_USE_AUTO && has_others)
             recipe->maps[m].use = CLV_MAP_USE_IGNORED;

@@ -1,7 +1,7 @@
-/* Learns codebooks by k-means on the bytes that the words are assigned with: their sums are exact, so the centres do not
- * depend on the order of summation, threads or instruction set, and the assignment is the fast one of nearest_centre.c.
- * A descriptor that was drawn several times is assigned once, and counts as often. VLFeat's k-means (codebook_vlfeat.c)
- * is the reference. Start at codebook_learn. */
+/* Learns codebooks by k-means on bytes. Sums of bytes are exact, so the centres do not depend on the order of
+ * summation, threads or instruction set, and nearest_centre.c assigns the words. A descriptor that was drawn several
+ * times is assigned once and weighted by its count. VLFeat's k-means (codebook_vlfeat.c) is the reference. Start at
+ * codebook_learn. */
 #include "feature/words/words.h"
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE };
 
-/* Each centre becomes the rounded mean of its descriptors; one without any stays. Returns whether a centre moved. */
+/* Moves each centre to the rounded mean of its descriptors, if it has any. Returns whether a centre moved. */
 static bool update_centres(const struct clv_codebook *codebook, const struct codebook_samples *samples,
                            const int32_t *word, uint64_t *sum, uint64_t *count)
 {
@@ -34,8 +34,7 @@ static bool update_centres(const struct clv_codebook *codebook, const struct cod
     return moved;
 }
 
-/* A centre of a part that is split in two, with the key it is sorted by: its position between the means of both
- * halves. */
+/* A centre with its sort key in a split: its position between the means of the two halves. */
 struct ranked {
     int32_t rank;
     uint8_t centre[SIZE];
@@ -57,7 +56,7 @@ static void mean_of(uint8_t *mean, const struct ranked *part, int32_t n)
         mean[k] = (uint8_t)(sum[k] / (uint32_t)n);
 }
 
-/* The index of the first of the centres furthest from `from`. */
+/* Returns the index of the centre furthest from `from`, the first among equals. */
 static int32_t furthest(const struct ranked *part, int32_t n, const uint8_t *from)
 {
     int32_t best = 0, distance = -1;
@@ -71,8 +70,8 @@ static int32_t furthest(const struct ranked *part, int32_t n, const uint8_t *fro
     return best;
 }
 
-/* Splits a part into two halves of similar centres, by k-means of two centres with halves of a fixed size, and each
- * half in turn, down to single groups. The first half fills whole groups. */
+/* Splits the centres recursively into halves of similar ones, down to single groups, by k-means of two centres with
+ * halves of fixed size. The first half is a whole number of groups. */
 static void split_into_groups(struct ranked *part, int32_t n)
 {
     enum { ROUNDS = 8 };
@@ -109,9 +108,9 @@ static enum clv_status sort_into_groups(const struct clv_codebook *codebook, str
     return CLV_OK;
 }
 
-/* Lloyd's algorithm on bytes. word[samples->n] is scratch. */
-static enum clv_status refine(const struct clv_codebook *codebook, const struct codebook_samples *samples,
-                              int32_t *word, const struct codebook_options *options, struct clv_error *err)
+/* Runs Lloyd's algorithm on bytes. word[samples->n] is scratch. */
+static enum clv_status iterate_lloyd(const struct clv_codebook *codebook, const struct codebook_samples *samples,
+                                     int32_t *word, const struct codebook_options *options, struct clv_error *err)
 {
     OWNED_ARRAY uint64_t *sum = array_alloc((size_t)codebook->n_words * SIZE, sizeof *sum);
     OWNED_ARRAY uint64_t *count = array_alloc((size_t)codebook->n_words, sizeof *count);
@@ -148,7 +147,7 @@ enum clv_status codebook_learn(struct clv_codebook *codebook, double *distortion
     if (options->kmeans == CLV_KMEANS_VLFEAT && samples.n >= (size_t)options->n_words)
         MUST(codebook_vlfeat_refine(centres, descriptors, n, options, err));
     else
-        MUST(refine(&learned, &samples, word, options, err));
+        MUST(iterate_lloyd(&learned, &samples, word, options, err));
     if (options->search == CLV_WORD_SEARCH_GROUPS)
         MUST(sort_into_groups(&learned, err));
     if (distortion) {

@@ -1,7 +1,7 @@
-/* Runs the k-means of VLFeat 0.9.21 and works around its faults: it crashes if there are more centres than data, which
- * callers must prevent; it takes random numbers from a state of the thread, which is seeded here and restored; it
- * starts OpenMP's threads, which end the process if one cannot be created, so it is limited to the calling thread; it
- * cannot be stopped, so it runs a few rounds at a time. */
+/* Runs the k-means of VLFeat 0.9.21 and works around its faults. It crashes if there are more centres than data, which
+ * callers must prevent. Its random numbers come from a state of the thread, which is seeded here and restored. It
+ * starts OpenMP threads, and the process ends if one cannot be created, so it is limited to the calling thread. It
+ * cannot be stopped, so it runs a few rounds at a time. Start at codebook_vlfeat_refine. */
 #include "feature/words/words.h"
 
 #include <vl/kmeans.h>
@@ -18,9 +18,10 @@ static float *floats_of(const uint8_t *bytes, size_t n)
     return floats;
 }
 
-/* Runs of ROUNDS end on an assignment each, so this costs a fifth more than one run. */
-static enum clv_status refine(VlKMeans *kmeans, const float *data, size_t n, int32_t n_iterations,
-                              const struct clv_progress *progress, struct clv_error *err)
+/* Runs VLFeat in parts of ROUNDS rounds. Each part ends with an extra assignment, so this takes a fifth longer than one
+ * run. */
+static enum clv_status run_rounds(VlKMeans *kmeans, const float *data, size_t n, int32_t n_iterations,
+                                  const struct clv_progress *progress, struct clv_error *err)
 {
     double energy = -1;
     for (int32_t left = n_iterations; left > 0; left -= ROUNDS) {
@@ -50,7 +51,7 @@ enum clv_status codebook_vlfeat_refine(uint8_t *centres, const uint8_t *descript
     vl_kmeans_set_algorithm(kmeans, VlKMeansLloyd);
     vl_kmeans_set_min_energy_variation(kmeans, 0); /* runs all rounds, as codebook.c does */
     vl_kmeans_set_centers(kmeans, start, SIZE, n_words);
-    enum clv_status status = refine(kmeans, data, n, options->n_iterations, options->progress, err);
+    enum clv_status status = run_rounds(kmeans, data, n, options->n_iterations, options->progress, err);
     const float *refined = vl_kmeans_get_centers(kmeans);
     for (size_t k = 0; k < n_words * SIZE && !status; k++)
         centres[k] = (uint8_t)(refined[k] + 0.5f); /* means of bytes: 0..255 */

@@ -1,7 +1,7 @@
-/* Finds an approximate nearest centre in a codebook whose centres stand in groups: each 16 in a row are similar. A
- * descriptor is compared with the means of all groups, then with the centres of the nearest four, which is a tree
- * of two levels (Nister & Stewenius 2006) and a fifth of the comparisons of nearest_centre.c. Scores are those of that
- * file, 2<x,c> - |c|^2 in whole numbers, so every instruction set finds the same words.
+/* Finds an approximate nearest centre in a codebook whose centres are sorted into groups of 16 similar ones. A
+ * descriptor is compared with the means of all groups, then with the centres of the nearest four groups: a tree of two
+ * levels (Nister & Stewenius 2006) with a fifth of the comparisons of nearest_centre.c. Scores are 2<x,c> - |c|^2 in
+ * integers, as in nearest_centre.c, so every instruction set finds the same words.
  *
  * Descriptors are sorted by group, so that both steps are small matrix products: a tile of descriptors against a block
  * of 16 centres. Start at words_assign_grouped_at, then search_chunk. */
@@ -23,18 +23,18 @@ enum {
     MAX_GROUPS = WORDS_MAX_GROUPED / GROUP,
     N_SEARCHED = 4, /* groups whose centres a descriptor is compared with */
     TILE = 8,       /* descriptors that share one pass over a block */
-    CHUNK = 4096,   /* descriptors that are sorted by group together */
-    /* Score of lanes without a centre: below all others, which are above -2^23, and 32 times as much still fits. */
+    CHUNK = 4096,   /* descriptors that are sorted by group at a time */
+    /* Score of lanes without a centre. All others are above -2^23; 32 times this one still fits into 32 bits. */
     NO_SCORE = -(1 << 26)
 };
 
 /* Descriptors of a tile, as the kernels read them. */
 union tile {
     int16_t shorts[TILE][SIZE];
-    uint8_t bytes[TILE][SIZE]; /* of the VNNI kernel: less 128, as signed bytes */
+    uint8_t bytes[TILE][SIZE]; /* for the VNNI kernel: minus 128, as signed bytes */
 };
 
-/* Blocks of 16 centres: those of the groups, then those of the groups' means. */
+/* Centres in blocks of 16: one block for each group, then blocks of the groups' means. */
 struct packed {
     enum words_level level;
     int n_groups, n_mean_blocks;
@@ -46,7 +46,7 @@ struct packed {
 struct grouped_search {
     struct packed packed;
     int32_t (*group)[N_SEARCHED]; /* [CHUNK] */
-    int32_t *sorted;              /* [CHUNK * N_SEARCHED] descriptors in the order of their groups */
+    int32_t *sorted;              /* [CHUNK * N_SEARCHED] descriptors sorted by group */
     int32_t *score;               /* [CHUNK] the best so far */
 };
 
@@ -56,8 +56,8 @@ static void grouped_search_release(struct grouped_search *self)
     *self = (struct grouped_search){0};
 }
 
-/* One centre as lane `lane` of a block. Layouts: bytes [SIZE/4][16 lanes][4] for VNNI, int16 [SIZE/2][16][2] for AVX2,
- * int16 [16][SIZE] else. */
+/* Writes a centre to lane `lane` of a block. Layouts: bytes [SIZE/4][16 lanes][4] for VNNI, int16 [SIZE/2][16][2] for
+ * AVX2, otherwise int16 [16][SIZE]. */
 static void pack_centre(const struct packed *packed, int block, int lane, const uint8_t *centre)
 {
     uint8_t *bytes = packed->blocks + (size_t)block * packed->block_size;
@@ -92,8 +92,8 @@ static void pack_group(const struct packed *packed, int group, const struct clv_
     pack_centre(packed, packed->n_groups + group / GROUP, group % GROUP, mean);
 }
 
-static enum clv_status pack(struct packed *packed, enum words_level level, const struct clv_codebook *codebook,
-                            struct clv_error *err)
+static enum clv_status pack_codebook(struct packed *packed, enum words_level level, const struct clv_codebook *codebook,
+                                     struct clv_error *err)
 {
     packed->level = level;
     packed->n_groups = (codebook->n_words + GROUP - 1) / GROUP;
@@ -111,7 +111,7 @@ static enum clv_status pack(struct packed *packed, enum words_level level, const
     return CLV_OK;
 }
 
-/* Scores of a tile's descriptors with the centres of one block: score[t][lane] in rows of `stride`. */
+/* Kernels that score a tile's descriptors against the centres of one block: score[t][lane] in rows of `stride`. */
 
 static void score_plain(int32_t *score, int stride, const int16_t *block, const int32_t *bias, const union tile *tile)
 {
@@ -204,7 +204,8 @@ FOR_EACH_MACHINE static void load_descriptor(union tile *tile, int t, enum words
             tile->shorts[t][k] = descriptor[k];
 }
 
-/* The groups whose means score best, the lowest on ties: score and group are one number, 32 score + 31 - group. */
+/* Chooses the groups whose means score best, the lowest on ties. Score and group are packed into one number, 32 score +
+ * 31 - group. */
 FOR_EACH_MACHINE static void choose_groups(int32_t *group, const int32_t *score)
 {
     int32_t key[MAX_GROUPS];
@@ -220,7 +221,7 @@ FOR_EACH_MACHINE static void choose_groups(int32_t *group, const int32_t *score)
     }
 }
 
-/* The best of a block's 16 scores, 16 score + 15 - lane. */
+/* Returns the best of a block's 16 scores and its lane as 16 score + 15 - lane. */
 FOR_EACH_MACHINE static int32_t best_lane(const int32_t *score)
 {
     int32_t best = INT32_MIN;
@@ -250,7 +251,7 @@ static void find_groups(struct grouped_search *self, const uint8_t *descriptors,
     }
 }
 
-/* Compares listed descriptors with the centres of one group. */
+/* Compares the listed descriptors with the centres of one group and keeps better words. */
 static void search_group(struct grouped_search *self, int32_t *word, const uint8_t *descriptors, int group,
                          const int32_t *listed, int n)
 {
@@ -299,7 +300,7 @@ enum clv_status words_assign_grouped_at(enum words_level level, int32_t *word, c
     FAIL_IF(codebook->n_words < 1 || codebook->n_words > WORDS_MAX_GROUPED || !codebook->centres, CLV_ERR_USAGE,
             "codebook of %d words: 1 to %d can be searched by groups", codebook->n_words, WORDS_MAX_GROUPED);
     OWNED(grouped_search_release) struct grouped_search self = {0};
-    MUST(pack(&self.packed, level, codebook, err));
+    MUST(pack_codebook(&self.packed, level, codebook, err));
     self.group = array_alloc(CHUNK, sizeof *self.group);
     self.sorted = array_alloc((size_t)CHUNK * N_SEARCHED, sizeof *self.sorted);
     self.score = array_alloc(CHUNK, sizeof *self.score);

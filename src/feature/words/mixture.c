@@ -1,5 +1,6 @@
-/* Learns a mixture of Gaussians with diagonal covariances, by k-means and then by expectation-maximisation. Its points
- * are the square roots of SIFT descriptors, projected on their first principal axes. Start at mixture_learn. */
+/* Learns a mixture of Gaussians with diagonal covariances, by k-means and then by expectation maximisation. The points
+ * are the square roots of L1-normalised SIFT descriptors, projected on their first principal axes. Start at
+ * mixture_learn. */
 #include "feature/words/words.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE, D = MIXTURE_DIMENSIONS, K = MIXTURE_COMPONENTS, MEANS_ROUNDS = 10, ROUNDS = 25 };
 
-static const double LEAST_VARIANCE = 1e-5, LEAST_WEIGHT = 1e-4;
+static const double MIN_VARIANCE = 1e-5, MIN_WEIGHT = 1e-4;
 
 static void roots_of(float *root, const uint8_t *descriptor)
 {
@@ -96,12 +97,12 @@ static enum clv_status find_axes(float *mixture, const uint8_t *descriptors, siz
     return CLV_OK;
 }
 
-/* For each component, the sums of shares, and of points and their squares weighted by shares. */
+/* For each component: the sum of posteriors, and of points and their squares weighted by posteriors. */
 struct sums {
     double weight[K], point[K][D], square[K][D];
 };
 
-static void add(struct sums *sums, const float *point, const float *share)
+static void sums_add(struct sums *sums, const float *point, const float *share)
 {
     for (int k = 0; k < K; k++) {
         double s = (double)share[k];
@@ -115,26 +116,26 @@ static void add(struct sums *sums, const float *point, const float *share)
     }
 }
 
-/* Moves the components. Those with hardly any share keep their means. */
-static void move(float *mixture, const struct sums *sums, size_t n)
+/* M step: updates weights, means and variances. Components with hardly any weight keep mean and variance. */
+static void update_components(float *mixture, const struct sums *sums, size_t n)
 {
     double total = 0;
     for (int k = 0; k < K; k++)
-        total += fmax(sums->weight[k] / (double)n, LEAST_WEIGHT);
+        total += fmax(sums->weight[k] / (double)n, MIN_WEIGHT);
     for (int k = 0; k < K; k++) {
         double weight = sums->weight[k];
-        mixture[MIXTURE_WEIGHT + k] = (float)(fmax(weight / (double)n, LEAST_WEIGHT) / total);
+        mixture[MIXTURE_WEIGHT + k] = (float)(fmax(weight / (double)n, MIN_WEIGHT) / total);
         for (int d = 0; d < D && weight > 1e-3; d++) {
             double mean = sums->point[k][d] / weight;
             mixture[MIXTURE_MEAN + k * D + d] = (float)mean;
             mixture[MIXTURE_VARIANCE + k * D + d] =
-                (float)fmax(sums->square[k][d] / weight - mean * mean, LEAST_VARIANCE);
+                (float)fmax(sums->square[k][d] / weight - mean * mean, MIN_VARIANCE);
         }
     }
 }
 
-/* Gives the whole share to the nearest centre. */
-static void nearest(float *share, const float *mixture, const float *point)
+/* Gives the nearest component the posterior 1, as in k-means. */
+static void nearest_component(float *share, const float *mixture, const float *point)
 {
     int best = 0;
     float least = INFINITY;
@@ -152,8 +153,8 @@ static void nearest(float *share, const float *mixture, const float *point)
     share[best] = 1;
 }
 
-static enum clv_status run(float *mixture, const float *points, size_t n, const struct clv_progress *progress,
-                           struct clv_error *err)
+static enum clv_status mixture_run(float *mixture, const float *points, size_t n, const struct clv_progress *progress,
+                                   struct clv_error *err)
 {
     struct mixture_view view;
     float share[K];
@@ -167,10 +168,10 @@ static enum clv_status run(float *mixture, const float *points, size_t n, const 
             if (is_soft)
                 mixture_shares(share, &view, points + i * D);
             else
-                nearest(share, mixture, points + i * D);
-            add(&sums, points + i * D, share);
+                nearest_component(share, mixture, points + i * D);
+            sums_add(&sums, points + i * D, share);
         }
-        move(mixture, &sums, n);
+        update_components(mixture, &sums, n);
     }
     return CLV_OK;
 }
@@ -191,7 +192,7 @@ enum clv_status mixture_learn(float **mixture, const uint8_t *descriptors, size_
         for (int d = 0; d < D; d++)
             result[MIXTURE_VARIANCE + k * D + d] = 1;
     }
-    MUST(run(result, points, n, options->progress, err));
+    MUST(mixture_run(result, points, n, options->progress, err));
     *mixture = TAKE(result);
     return CLV_OK;
 }

@@ -1,10 +1,10 @@
 /* Finds the nearest centre of a codebook for each descriptor. |x - c|^2 = |x|^2 - (2<x,c> - |c|^2), so the nearest
  * centre is the one with the largest score 2<x,c> - |c|^2. Descriptors and centres are bytes: a score is an integer
- * below 2^25 in size, every sum is exact in 32 bits in any order, and so every instruction set finds the same word.
+ * below 2^25 in magnitude, and sums are exact in 32 bits in any order, so every instruction set finds the same word.
  *
- * The vector kernels are small matrix products: a tile of descriptors against a block of centres whose coordinates
- * are interleaved, so that each lane of a vector accumulates one centre's score and a descriptor's coordinates are
- * broadcast. */
+ * The vector kernels are small matrix products: a tile of descriptors against a block of centres whose coordinates are
+ * interleaved, so that each lane of a vector accumulates one centre's score and a descriptor's coordinates are
+ * broadcast. Start at words_assign_at. */
 #include "feature/words/words.h"
 
 #include <string.h>
@@ -52,7 +52,7 @@ static void assign_plain(int32_t *word, const struct clv_codebook *codebook, con
 }
 
 #ifdef HAVE_X86
-/* The lane with the largest score, the lowest word on ties. */
+/* Returns the word with the largest score, the lowest one on ties. */
 static int32_t best_lane(const int32_t *score, const int32_t *word, int lanes)
 {
     int best = 0;
@@ -62,7 +62,7 @@ static int32_t best_lane(const int32_t *score, const int32_t *word, int lanes)
     return word[best];
 }
 
-/* packed[block][SIZE/2][8 centres][2 coordinates] of int16; bias[block][8] = -|c|^2, INT32_MIN for padding. */
+/* packed[block][SIZE/2][8 centres][2 coordinates] of int16. */
 static void pack_avx2(int16_t *packed, const struct clv_codebook *codebook)
 {
     for (int32_t w = 0; w < codebook->n_words; w++)
@@ -73,7 +73,8 @@ static void pack_avx2(int16_t *packed, const struct clv_codebook *codebook)
 
 enum { TILE_AVX2 = 6 };
 
-/* One tile: n <= TILE_AVX2 descriptors. x[SIZE/2][TILE_AVX2] holds pairs of coordinates, two int16 in an int32. */
+/* Assigns one tile of n <= TILE_AVX2 descriptors. x[SIZE/2][TILE_AVX2] holds pairs of coordinates, two int16 in an
+ * int32. */
 __attribute__((target("avx2"))) static void tile_avx2(int32_t *word, const int16_t *packed, const int32_t *bias,
                                                       int n_blocks, const int32_t *x, int n)
 {
@@ -136,10 +137,9 @@ static void pack_vnni(uint8_t *packed, const struct clv_codebook *codebook)
                 codebook->centres[(size_t)w * SIZE + (size_t)k];
 }
 
-/* vpdpbusd multiplies unsigned by signed bytes: the descriptor is taken less 128, and the 128 x sum(c) that the
- * product then lacks is in the bias: 2<x,c> - |c|^2 = 2<x-128,c> + (256 sum(c) - |c|^2). A pass takes two blocks, so that
- * a broadcast serves two products, and is unrolled, as gcc copies all sums from register to register once per loop.
- * n_blocks is even. */
+/* vpdpbusd multiplies unsigned by signed bytes, so 128 is subtracted from the descriptor, and the bias adds the missing
+ * 256 sum(c): 2<x,c> - |c|^2 = 2<x-128,c> + (256 sum(c) - |c|^2). A pass takes two blocks (n_blocks is even), so that each
+ * broadcast serves two products; it is unrolled, because gcc copies all sums between registers once per loop. */
 __attribute__((target("avx512f,avx512bw,avx512vnni"))) static void
 tile_vnni(int32_t *word, const uint8_t *packed, const int32_t *bias, int n_blocks, const uint8_t *x, int n)
 {
@@ -196,7 +196,7 @@ static void assign_vnni(int32_t *word, const uint8_t *packed, const int32_t *bia
         int tile = n - i < TILE ? (int)(n - i) : TILE;
         memset(x, 0, sizeof x);
         for (int k = 0; k < tile * SIZE; k++)
-            x[k] = descriptors[i * SIZE + (size_t)k] ^ 128; /* less 128, as a signed byte */
+            x[k] = descriptors[i * SIZE + (size_t)k] ^ 128; /* minus 128, as a signed byte */
         tile_vnni(word + i, packed, bias, n_blocks, x, tile);
     }
 }
@@ -224,7 +224,7 @@ enum clv_status words_assign_at(enum words_level level, int32_t *word, const str
     NEED(bias && packed);
     for (int32_t w = 0; w < n_padded; w++) {
         if (w >= codebook->n_words) {
-            bias[w] = INT32_MIN / 2; /* below every real score: padding never wins */
+            bias[w] = INT32_MIN / 2; /* below every real score, so padding is never chosen */
             continue;
         }
         const uint8_t *c = codebook->centres + (size_t)w * SIZE;

@@ -1,6 +1,6 @@
-/* Where k-means begins: finds which samples are distinct, as small sets draw most descriptors several times, and seeds
- * centres by k-means++ (Arthur & Vassilvitskii 2007). Distances are whole numbers, so every instruction set gives the
- * same centres; so does measuring a descriptor once that was drawn often. Start at centres_seed_at. */
+/* Seeds k-means: finds the distinct samples, since small datasets draw most descriptors several times, and chooses
+ * centres by k-means++ (Arthur & Vassilvitskii 2007). Distances are integers, so every instruction set gives the same
+ * centres. A descriptor that was drawn several times is measured once. Start at centres_seed_at. */
 #include <string.h>
 
 #include "base/base.h"
@@ -12,7 +12,7 @@
 #include <immintrin.h>
 #endif
 
-enum { SIZE = CLV_DESCRIPTOR_SIZE, LANES = 16 /* descriptors of a packed block */ };
+enum { SIZE = CLV_DESCRIPTOR_SIZE, LANES = 16 /* descriptors in a packed block */ };
 
 void codebook_samples_release(struct codebook_samples *samples)
 {
@@ -20,7 +20,7 @@ void codebook_samples_release(struct codebook_samples *samples)
     *samples = (struct codebook_samples){0};
 }
 
-/* A slot of a table of 2^bits: the upper bits, which depend on all bytes. */
+/* Returns the slot in a hash table of 2^bits: the upper bits of the hash, which depend on all bytes. */
 static size_t slot_of(const uint8_t *descriptor, int bits)
 {
     uint64_t hash = HASH_START;
@@ -39,7 +39,7 @@ enum clv_status codebook_samples_init(struct codebook_samples *samples, const ui
     int bits = 1;
     while ((size_t)1 << bits < 2 * n)
         bits++;
-    OWNED_ARRAY uint32_t *table = array_zalloc((size_t)1 << bits, sizeof *table); /* 0: free, else 1 + the descriptor */
+    OWNED_ARRAY uint32_t *table = array_zalloc((size_t)1 << bits, sizeof *table); /* 0: free, else 1 + its index */
     samples->descriptors = array_alloc(n, SIZE);
     samples->weight = array_alloc(n, sizeof *samples->weight);
     samples->which = array_alloc(n, sizeof *samples->which);
@@ -60,9 +60,9 @@ enum clv_status codebook_samples_init(struct codebook_samples *samples, const ui
     return CLV_OK;
 }
 
-/* distance[i] = the squared distance of descriptor i to the nearest centre, of which `centre` is the newest one: at most
- * distance[i] as it was. */
-FOR_EACH_MACHINE static void approach(int32_t *distance, const struct codebook_samples *samples, const uint8_t *centre)
+/* Lowers distance[i], the squared distance of descriptor i to its nearest centre, if the new `centre` is nearer. */
+FOR_EACH_MACHINE static void lower_distances(int32_t *distance, const struct codebook_samples *samples,
+                                             const uint8_t *centre)
 {
     for (size_t i = 0; i < samples->n; i++) {
         int32_t d = descriptor_distance(samples->descriptors + i * SIZE, centre);
@@ -72,7 +72,7 @@ FOR_EACH_MACHINE static void approach(int32_t *distance, const struct codebook_s
 
 #ifdef HAVE_X86
 /* packed[block][SIZE/4][LANES][4 coordinates] of bytes; norm[n padded] = |x|^2 - 256 sum(x). */
-static void pack(uint8_t *packed, int32_t *norm, const struct codebook_samples *samples)
+static void pack_samples(uint8_t *packed, int32_t *norm, const struct codebook_samples *samples)
 {
     for (size_t i = 0; i < samples->n; i++) {
         const uint8_t *x = samples->descriptors + i * SIZE;
@@ -84,10 +84,11 @@ static void pack(uint8_t *packed, int32_t *norm, const struct codebook_samples *
     }
 }
 
-/* As approach, by the products that tile_vnni of nearest_centre.c adds up: |x - c|^2 = |x|^2 - 2<x,c> + |c|^2, with c
- * less 128, so that the 256 sum(x) that 2<x,c> then lacks is in the norm. */
+/* Does the same by the instructions of tile_vnni in nearest_centre.c: |x - c|^2 = |x|^2 - 2<x,c> + |c|^2, where 128 is
+ * subtracted from c, and norm subtracts the missing 256 sum(x). */
 __attribute__((target("avx512f,avx512bw,avx512vnni"))) static void
-approach_vnni(int32_t *distance, const uint8_t *packed, const int32_t *norm, size_t n_blocks, const uint8_t *centre)
+lower_distances_vnni(int32_t *distance, const uint8_t *packed, const int32_t *norm, size_t n_blocks,
+                     const uint8_t *centre)
 {
     __m512i quads[SIZE / 4];
     int32_t centre_norm = 0;
@@ -115,9 +116,9 @@ approach_vnni(int32_t *distance, const uint8_t *packed, const int32_t *norm, siz
 }
 #endif
 
-/* The drawn sample that the next centre is: the first one where the sum of distances, in the order of drawing, passes
+/* Returns the sample that becomes the next centre: the first one at which the running sum of distances exceeds
  * `target`. */
-static size_t draw(const struct codebook_samples *samples, const int32_t *distance, uint64_t target)
+static size_t draw_sample(const struct codebook_samples *samples, const int32_t *distance, uint64_t target)
 {
     uint64_t passed = 0;
     for (size_t i = 0; i + 1 < samples->n_drawn; i++) {
@@ -141,7 +142,7 @@ enum clv_status centres_seed_at(enum words_level level, uint8_t *centres, const 
         distance[i] = INT32_MAX;
 #ifdef HAVE_X86
     if (n_packed)
-        pack(packed, norm, samples);
+        pack_samples(packed, norm, samples);
 #endif
     size_t chosen = (size_t)(rng_uniform(seed, stream, 0) * (double)samples->n_drawn);
     for (int32_t w = 0;; w++) {
@@ -151,13 +152,13 @@ enum clv_status centres_seed_at(enum words_level level, uint8_t *centres, const 
             return CLV_OK;
 #ifdef HAVE_X86
         if (n_packed)
-            approach_vnni(distance, packed, norm, n_packed / LANES, centre);
+            lower_distances_vnni(distance, packed, norm, n_packed / LANES, centre);
 #endif
         if (!n_packed)
-            approach(distance, samples, centre);
+            lower_distances(distance, samples, centre);
         uint64_t total = 0;
         for (size_t i = 0; i < samples->n; i++)
             total += (uint64_t)distance[i] * samples->weight[i];
-        chosen = draw(samples, distance, (uint64_t)(rng_uniform(seed, stream, (uint64_t)w + 1) * (double)total));
+        chosen = draw_sample(samples, distance, (uint64_t)(rng_uniform(seed, stream, (uint64_t)w + 1) * (double)total));
     }
 }

@@ -1,15 +1,16 @@
-/* Dense SIFT (Lowe 2004) with a flat window: gradient magnitudes, shared between the two nearest of 8 orientations,
- * are summed in 4 x 4 spatial bins under triangular windows that reach from one bin's centre to the next, weighted
- * per bin by a Gaussian of two bins, normalised, clamped at 0.2, normalised again. VLFeat's vl_dsift (sift_vlfeat.c)
- * is the reference; ours is several times as fast. Neither smooths the image before, which won nothing here.
+/* Dense SIFT (Lowe 2004) with a flat window: gradient magnitudes, shared between the two nearest of 8 orientations, are
+ * summed in 4 x 4 spatial bins under triangular windows that reach from one bin's centre to the next, weighted per bin
+ * by a Gaussian of two bins, normalised, clamped at 0.2, normalised again. VLFeat's vl_dsift (sift_vlfeat.c) is the
+ * reference; this one is several times as fast. Neither smooths the image first, which did not improve segmentations.
  *
  * A triangle of half-width B is a box of B convolved with itself, so its sums are second differences of second-order
  * running sums: with P the running sum of f and Q that of P,
  *
  *     sum_u (B - |u - q|) f(u) = Q[q + B - 1] - 2 Q[q - 1] + Q[q - B - 1],
  *
- * along x and along y. All is done in unsigned 32-bit arithmetic: running sums wrap around, their differences are
- * exact as long as the window's own sum fits, and the result is the same on every machine. */
+ * along x and along y. All arithmetic is in unsigned 32 bits: running sums wrap around, but their differences are exact
+ * if the sum of the window fits, and the result is the same on every machine. Start at sift_integral_init and
+ * sift_extract. */
 #include "feature/words/words.h"
 
 #include <math.h>
@@ -25,14 +26,14 @@ typedef uint32_t sums __attribute__((vector_size(N * sizeof(uint32_t))));
 typedef int32_t whole __attribute__((vector_size(N * sizeof(int32_t))));
 typedef float real __attribute__((vector_size(N * sizeof(float))));
 
-/* Fixed-point gradients: steps of 1/16 grey level. At most 16 x 255 / sqrt(2) x 24^4 < 2^31 under the largest
- * window. */
+/* Fixed-point gradients in steps of 1/16 grey level. The sum under the largest window is at most 16 x 255 / sqrt(2) x
+ * 24^4 < 2^31. */
 static const float STEPS = 16.0f;
 static const float GRADIENT_SCALE = STEPS / (2 * LUMA_ONE);
-/* Descriptors of less than this mean gradient (grey levels, all bins together) carry noise, not texture. */
+/* Descriptors with a smaller norm of mean gradients, in grey levels, are noise and are set to 0. */
 static const float FLAT_NORM = 0.1f;
 static const float CLAMP = 0.2f;
-static const float BYTE_SCALE = 512.0f; /* of a unit descriptor */
+static const float BYTE_SCALE = 512.0f; /* bytes per unit of a unit descriptor */
 
 void sift_integral_release(struct sift_integral *integral)
 {
@@ -46,15 +47,15 @@ void sift_grid_release(struct sift_grid *grid)
     *grid = (struct sift_grid){0};
 }
 
-/* luma[width] in 1/LUMA_ONE grey levels. */
+/* Computes luma[width] in 1/LUMA_ONE grey levels. */
 static void luma_row(int32_t *luma, const uint8_t *rgb, int32_t width)
 {
     for (int32_t x = 0; x < width; x++)
         luma[x] = sift_luma(rgb + 3 * x);
 }
 
-/* gradient[width][N]: the magnitude at each pixel, shared linearly (in the angle) between its two nearest
- * orientations k x 45 degrees: one is an axis, the other a diagonal. */
+/* Computes gradient[width][N]: the magnitude at each pixel, shared between its two nearest orientations k x 45 degrees,
+ * linearly in the angle. One of the two is an axis, the other a diagonal. */
 static void gradient_row(uint32_t *gradient, const int32_t *above, const int32_t *luma, const int32_t *below,
                          int32_t width)
 {
@@ -75,9 +76,8 @@ static void gradient_row(uint32_t *gradient, const int32_t *above, const int32_t
     }
 }
 
-/* Adds one row of gradients to the sums: along x into the running sums of this row, along y into `first` and
- * `second`, the first and second running sums of each column, which is the row of the integral. gradient is NULL
- * past the image. */
+/* Adds one row of gradients to the integral: second running sums along x, which are added along y to first_row, the
+ * first running sums of each column, and then to row, the second ones. gradient is NULL beyond the image. */
 FOR_EACH_MACHINE static void integrate_row(uint32_t *restrict row, uint32_t *restrict first_row,
                                            const uint32_t *restrict row_above, const uint32_t *restrict gradient,
                                            int32_t margin, int32_t width, int32_t row_pixels)
@@ -101,14 +101,15 @@ enum clv_status sift_integral_init(struct sift_integral *integral, const uint8_t
     int32_t max_bin_px = 1;
     for (int32_t s = 0; s < recipe->n_scales; s++)
         max_bin_px = recipe->bin_size_px[s] > max_bin_px ? recipe->bin_size_px[s] : max_bin_px;
-    /* Centres of bins are up to 3/2 bins from a cell's centre, windows reach one more, the last cell past the image. */
+    /* Centres of bins are up to 3/2 bins from a cell's centre, windows reach one bin further, and the last cell may
+     * extend beyond the image. */
     int32_t margin = 5 * max_bin_px / 2 + 2, n_rows = height + 2 * margin + recipe->step_px;
     int32_t row_pixels = width + 2 * margin + recipe->step_px;
     size_t row_size = (size_t)row_pixels * N;
     OWNED_ARRAY uint32_t *sum = array_zalloc_aligned((size_t)n_rows * row_size, sizeof *sum);
     OWNED_ARRAY uint32_t *first = array_zalloc_aligned(row_size, sizeof *first);
     OWNED_ARRAY uint32_t *gradient = array_zalloc_aligned((size_t)width * N, sizeof *gradient);
-    OWNED_ARRAY int32_t *luma = array_alloc((size_t)width * 3, sizeof *luma); /* of three rows, in turn */
+    OWNED_ARRAY int32_t *luma = array_alloc((size_t)width * 3, sizeof *luma); /* three rows, reused in turn */
     NEED(sum && first && gradient && luma);
     luma_row(luma, rgb, width);
     for (int32_t r = margin; r < n_rows; r++) {
@@ -127,7 +128,7 @@ enum clv_status sift_integral_init(struct sift_integral *integral, const uint8_t
     return CLV_OK;
 }
 
-/* *v = min(*v, high), lane by lane. */
+/* *v = min(*v, high) in each lane. */
 static inline __attribute__((always_inline)) void limit(real *v, float high)
 {
     real limits = (real){0} + high;
@@ -135,8 +136,7 @@ static inline __attribute__((always_inline)) void limit(real *v, float high)
     *v = (real)((keep & (whole)*v) | (~keep & (whole)limits));
 }
 
-/* Normalises, clamps, normalises and rounds the sums of one descriptor's bins. norm_scale turns its norm into grey
- * levels. */
+/* Normalises, clamps, normalises again and rounds one descriptor. norm_scale converts its norm to grey levels. */
 static inline __attribute__((always_inline)) void finish_descriptor(uint8_t *values, const real *bins, float norm_scale)
 {
     real square = {0};
@@ -173,7 +173,8 @@ static inline __attribute__((always_inline)) void finish_descriptor(uint8_t *val
         values[k] = (uint8_t)numbers[k];
 }
 
-/* Vertical windows of one row of cells: band[bin row][row_pixels][N]. */
+/* Computes the sums under the vertical windows of a row of cells whose centres are at y: band[bin
+ * row][row_pixels][N]. */
 FOR_EACH_MACHINE static void sum_rows(uint32_t *restrict band, const struct sift_integral *integral, int32_t y,
                                       int32_t bin_px)
 {
@@ -189,7 +190,7 @@ FOR_EACH_MACHINE static void sum_rows(uint32_t *restrict band, const struct sift
     }
 }
 
-/* The Gaussian of two bins at the centres of the outer bins against that at the inner ones. */
+/* The Gaussian of deviation 2 bins at the outer bins' centres divided by its value at the inner ones. */
 static const float OUTER = 0.77880078f; /* exp(-(1.5^2 - 0.5^2) / (2 x 2^2)) */
 
 static inline __attribute__((always_inline)) float bin_weight(int i)
@@ -197,19 +198,19 @@ static inline __attribute__((always_inline)) float bin_weight(int i)
     return i == 0 || i == BINS - 1 ? OUTER : 1;
 }
 
-/* *bin = the sums under the windows of bin (i, j), weighted. */
+/* *bin = the sums under the window of bin (i, j), weighted. */
 static inline __attribute__((always_inline)) void weigh_bin(real *bin, const sums *window, int i, int j)
 {
     *bin = __builtin_convertvector((whole)*window, real) * (bin_weight(i) * bin_weight(j));
 }
 
-/* The factor that turns the norm of sums into grey levels. */
+/* Returns the factor that converts the norm of sums to grey levels. */
 static float norm_scale_of(int32_t bin_px)
 {
     return 1.0f / (STEPS * (float)(bin_px * bin_px) * (float)(bin_px * bin_px));
 }
 
-/* The integral's column of the first bin's centre, of the cells of column c. */
+/* Returns the integral's column (or row) at the centre of the first bin, for cells of column (or row) c. */
 static int32_t first_column(const struct sift_integral *integral, int32_t c, int32_t bin_px, int32_t step_px)
 {
     return integral->margin + c * step_px + (step_px - 1) / 2 - 3 * bin_px / 2;
@@ -233,7 +234,7 @@ FOR_EACH_MACHINE static void describe_row(uint8_t *values, const uint32_t *band,
     }
 }
 
-/* The descriptor of one cell: that of describe_row, with the vertical windows of its own columns alone. */
+/* Computes the descriptor of one cell, with the values of describe_row, from the integral directly. */
 FOR_EACH_MACHINE static void describe_cell(uint8_t *values, const struct sift_integral *integral, int32_t c, int32_t r,
                                            int32_t bin_px, int32_t step_px)
 {
@@ -254,7 +255,7 @@ FOR_EACH_MACHINE static void describe_cell(uint8_t *values, const struct sift_in
     finish_descriptor(values, bins, norm_scale_of(bin_px));
 }
 
-/* Rows `first` and so on of the grid. band is scratch. */
+/* Computes n_rows rows of the grid from row `first`. band is scratch. */
 static void describe_rows(uint8_t *values, uint32_t *band, const struct sift_integral *integral, int32_t bin_px,
                           int32_t step_px, int32_t first, int32_t n_rows)
 {
@@ -314,7 +315,7 @@ enum clv_status sift_image_sample(uint8_t *values, const struct sift_image *imag
 {
     uint32_t n_columns = (uint32_t)((image->width + step_px - 1) / step_px);
     OWNED(sift_grid_release) struct sift_grid grid = {0};
-    if (image->luma || (int64_t)n >= sift_image_n_cells(image, step_px)) /* a row together costs less than its cells */
+    if (image->luma || (int64_t)n >= sift_image_n_cells(image, step_px)) /* the whole grid is cheaper then */
         MUST(sift_image_describe(&grid, image, bin_px, step_px, err));
     for (size_t k = 0; k < n; k++) {
         uint8_t *out = values + k * CLV_DESCRIPTOR_SIZE;

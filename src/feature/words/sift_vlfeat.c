@@ -1,7 +1,7 @@
-/* Runs the vl_dsift of VLFeat 0.9.21 and works around its limits. It describes only frames that are wholly inside
- * the image, and reads out of bounds in an image of one row or column: the image is continued past its border, far
- * enough for every cell to have a frame. Its exact Gaussian window is some ten times as slow as its flat one: the
- * flat one is used, which weighs whole bins, as sift.c does. It counts pixels in 32 bits: larger images are refused. */
+/* Runs the vl_dsift of VLFeat 0.9.21 and works around its limits. It describes only frames that are wholly inside the
+ * image, and reads out of bounds in an image of one row or column, so the image is extended until every cell has a
+ * frame. Its Gaussian window is about ten times as slow as its flat one, so the flat one is used, which weights whole
+ * bins as sift.c does. It counts pixels in 32 bits, so larger images are refused. */
 #include "feature/words/words.h"
 
 #include <string.h>
@@ -11,10 +11,11 @@
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE };
 
-static const float FLAT_NORM = 0.09f;   /* grey levels: 0.1 of sift.c, whose weights of bins are a ninth higher */
-static const float BYTE_SCALE = 512.0f; /* of a unit descriptor, as in sift.c */
+static const float FLAT_NORM = 0.09f;   /* grey levels: 0.1 in sift.c, whose bin weights are a ninth higher */
+static const float BYTE_SCALE = 512.0f; /* bytes per unit of a unit descriptor, as in sift.c */
 
-/* continued[height_after][width_after] = luma, with `before` rows and columns more before its first. */
+/* continued[height_after][width_after] = luma, extended by `before` rows and columns before its first and the rest
+ * after its last, which repeat the border's pixels. */
 static void continue_image(float *continued, int32_t width_after, int32_t height_after, const float *luma,
                            int32_t width, int32_t height, int32_t before)
 {
@@ -27,8 +28,8 @@ static void continue_image(float *continued, int32_t width_after, int32_t height
     }
 }
 
-/* Bytes of a unit descriptor of VLFeat. `mass` is the sum of its bins before it was normalised, so mass over the sum of
- * its entries is its norm then, as far as nothing was clamped. */
+/* Converts a unit descriptor of VLFeat to bytes. `mass` is the sum of its bins before normalisation, so mass divided by
+ * the sum of its entries estimates its norm (exactly, if no entry was clamped). */
 static void finish_descriptor(uint8_t *values, const float *unit, float mass)
 {
     float sum = 0;
@@ -49,7 +50,8 @@ enum clv_status sift_vlfeat_extract(struct sift_grid *grid, const float *luma, i
 {
     *grid = (struct sift_grid){0};
     int32_t n_columns = (width + step_px - 1) / step_px, n_rows = (height + step_px - 1) / step_px;
-    /* A frame reaches from the first bin's centre to the last's, 3 bins; half of that before the centre of its cell. */
+    /* A frame reaches from the centre of the first bin to that of the last, which are 3 bins apart; half of it lies
+     * before the centre of its cell. */
     int32_t first = (step_px - 1) / 2, frame = 3 * bin_px, before = frame / 2;
     int32_t last_x = first + (n_columns - 1) * step_px + frame, last_y = first + (n_rows - 1) * step_px + frame;
     size_t n_across = (size_t)last_x + 1, n_down = (size_t)last_y + 1;
@@ -66,7 +68,7 @@ enum clv_status sift_vlfeat_extract(struct sift_grid *grid, const float *luma, i
     vl_dsift_process(filter, continued);
     const float *unit = vl_dsift_get_descriptors(filter);
     const VlDsiftKeypoint *frames = vl_dsift_get_keypoints(filter);
-    /* VLFeat divides a frame's mass by it. */
+    /* VLFeat divides a frame's mass by this area. */
     float area = (float)((frame + 1) * (frame + 1)) / (float)(bin_px * bin_px);
     for (size_t c = 0; c < n_cells; c++)
         finish_descriptor(values + c * SIZE, unit + c * SIZE, (float)frames[c].norm * area);

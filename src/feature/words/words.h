@@ -1,6 +1,6 @@
-/* This folder makes visual words: dense SIFT descriptors (sift.c), codebooks of them by k-means (seeding.c, codebook.c), and
- * nearest_centre.c, the exact nearest centre of integer descriptors, the hot loop of feature extraction and of
- * codebook learning. Read sift.c first. */
+/* Visual words: dense SIFT descriptors (sift.c), codebooks by k-means (seeding.c, codebook.c), and the exact nearest
+ * centre of integer descriptors (nearest_centre.c), the hot loop of feature extraction and codebook learning. Read
+ * sift.c first. */
 #ifndef FEATURE_WORDS_WORDS_H
 #define FEATURE_WORDS_WORDS_H
 
@@ -8,40 +8,41 @@
 
 #include "cleave/features.h"
 
-/* Learning a codebook of descriptors: k-means in whole numbers. */
+/* Learning a codebook of descriptors by k-means in integers. */
 
 struct codebook_options {
     int32_t n_words, n_iterations;
-    int32_t kmeans; /* enum clv_kmeans: who moves the centres */
+    int32_t kmeans; /* enum clv_kmeans: the implementation */
     uint64_t seed, stream;
     const struct clv_progress *progress; /* or NULL */
-    int32_t search; /* enum clv_word_search: with groups the centres are sorted into groups at the end */
+    int32_t search; /* enum clv_word_search; with groups, centres are sorted into groups at the end */
 };
 
-/* Centres of descriptors[n][128], n >= 1: k-means++ seeding (Arthur & Vassilvitskii 2007), then at most n_iterations of
- * Lloyd's algorithm, with centres rounded to bytes after each (VLFeat's: at the end). With fewer distinct descriptors
- * than words, each is a word, and the words left over repeat earlier ones and are never assigned. Same seed and stream,
- * same bytes. *distortion (may be NULL) receives the mean squared distance to the nearest centre. On failure the
- * codebook is untouched. O(distinct descriptors x n_words x n_iterations). */
+/* Learns the centres of descriptors[n][128], n >= 1: k-means++ seeding (Arthur & Vassilvitskii 2007), then at most
+ * n_iterations of Lloyd's algorithm. Centres are rounded to bytes after each iteration, or by VLFeat at the end. If
+ * there are fewer distinct descriptors than words, each is a word, and the remaining words repeat earlier ones and are
+ * never assigned. The same seed and stream give the same bytes. *distortion (may be NULL) receives the mean squared
+ * distance to the nearest centre. The codebook is unchanged on failure. O(distinct descriptors x n_words x
+ * n_iterations). */
 enum clv_status codebook_learn(struct clv_codebook *codebook, double *distortion, const uint8_t *descriptors, size_t n,
                                const struct codebook_options *options, struct clv_error *err) CLV_CHECK;
 
-/* Where k-means begins (seeding.c). */
+/* Initial centres of k-means (seeding.c). */
 
-/* The distinct descriptors among those that were drawn, in the order in which they were drawn first. */
+/* The distinct descriptors of a sample, in the order of their first occurrence. */
 struct codebook_samples {
     size_t n, n_drawn;
     uint8_t *descriptors; /* [n][128] */
-    uint32_t *weight;     /* [n] how often each was drawn */
-    uint32_t *which;      /* [n_drawn] the distinct one that each drawn one is */
+    uint32_t *weight;     /* [n] occurrences of each in the sample */
+    uint32_t *which;      /* [n_drawn] index of each sampled one among the distinct ones */
 };
 void codebook_samples_release(struct codebook_samples *samples);
 
-/* Finds them in descriptors[n][128], 1 <= n < 2^31. O(n). */
+/* Finds the distinct ones of descriptors[n][128], 1 <= n < 2^31. O(n). */
 enum clv_status codebook_samples_init(struct codebook_samples *samples, const uint8_t *descriptors, size_t n,
                                       struct clv_error *err) CLV_CHECK;
 
-/* The squared distance of two descriptors. */
+/* Returns the squared distance of two descriptors. */
 static inline __attribute__((always_inline)) int32_t descriptor_distance(const uint8_t *a, const uint8_t *b)
 {
     int32_t sum = 0;
@@ -52,39 +53,39 @@ static inline __attribute__((always_inline)) int32_t descriptor_distance(const u
     return sum;
 }
 
-/* Codebooks by VLFeat's k-means: the reference implementation of codebook.c's rounds, for recipes that ask for it. */
+/* Codebooks by VLFeat's k-means, the reference implementation of codebook.c, which recipes can choose. */
 
-/* Moves centres[n_words][128] by VLFeat's Lloyd algorithm over descriptors[n][128]. Centres are floats on the way and
- * rounded to bytes at the end; one that loses all its descriptors goes to a random one. Same seed and stream, same
- * bytes. One thread. 1 <= n_words <= n. O(n x n_words x n_iterations); memory O(n). CLV_ERR_MEMORY for our arrays:
- * VLFeat does not check its own. */
+/* Moves centres[n_words][128] by VLFeat's Lloyd algorithm over descriptors[n][128], 1 <= n_words <= n. Centres are
+ * floats until they are rounded to bytes at the end; a centre without descriptors is moved to a random one. The same
+ * seed and stream give the same bytes. One thread. O(n x n_words x n_iterations); memory O(n). CLV_ERR_MEMORY only if
+ * our arrays cannot be allocated: VLFeat does not check its own. */
 enum clv_status codebook_vlfeat_refine(uint8_t *centres, const uint8_t *descriptors, size_t n,
                                        const struct codebook_options *options, struct clv_error *err) CLV_CHECK;
 
-/* Gaussian mixtures of dense SIFT descriptors, which Fisher vectors are taken against: a descriptor's L1-normalised
- * roots (Arandjelovic & Zisserman 2012) on their first principal components, under Gaussians with diagonal
- * covariances. */
+/* Gaussian mixtures of dense SIFT descriptors, from which Fisher vectors are computed. The points are the square roots
+ * of L1-normalised descriptors (Arandjelovic & Zisserman 2012), projected on their first principal axes; covariances
+ * are diagonal. */
 
 enum {
     MIXTURE_DIMENSIONS = CLV_MIXTURE_DIMENSIONS,
     MIXTURE_COMPONENTS = CLV_MIXTURE_COMPONENTS,
-    /* Where its numbers are: mean[128], projection[DIMENSIONS][128], then of the components weight[COMPONENTS],
-     * mean[COMPONENTS][DIMENSIONS] and variance[COMPONENTS][DIMENSIONS]. */
+    /* Offsets in the array of a mixture: mean[128], projection[DIMENSIONS][128], then for the components
+     * weight[COMPONENTS], mean[COMPONENTS][DIMENSIONS] and variance[COMPONENTS][DIMENSIONS]. */
     MIXTURE_PROJECTION = CLV_DESCRIPTOR_SIZE,
     MIXTURE_WEIGHT = MIXTURE_PROJECTION + MIXTURE_DIMENSIONS * CLV_DESCRIPTOR_SIZE,
     MIXTURE_MEAN = MIXTURE_WEIGHT + MIXTURE_COMPONENTS,
     MIXTURE_VARIANCE = MIXTURE_MEAN + MIXTURE_COMPONENTS * MIXTURE_DIMENSIONS,
 };
 
-/* mixture[CLV_MIXTURE_SIZE] (array_free it) from descriptors[n][128], n >= 1, by expectation maximisation from centres
- * of k-means, with the options' seed, stream and progress. O(n): a fixed number of rounds. */
+/* Learns mixture[CLV_MIXTURE_SIZE] (free by array_free) from descriptors[n][128], n >= 1, by k-means and then
+ * expectation maximisation, with the options' seed, stream and progress. O(n): the number of rounds is fixed. */
 enum clv_status mixture_learn(float **mixture, const uint8_t *descriptors, size_t n,
                               const struct codebook_options *options, struct clv_error *err) CLV_CHECK;
 
-/* Whether weights and variances are in range, and all is finite. */
+/* Returns whether all numbers are finite, and weights and variances in range. */
 bool mixture_is_sound(const float *mixture);
 
-/* Logarithms and the like that every descriptor needs. */
+/* A mixture with values that are computed once for all descriptors. */
 struct mixture_view {
     const float *mixture;
     float constant[MIXTURE_COMPONENTS]; /* log of the weight over the root of the variances' product */
@@ -92,66 +93,66 @@ struct mixture_view {
 };
 void mixture_view_init(struct mixture_view *view, const float *mixture);
 
-/* point[DIMENSIONS] of a descriptor, and share[COMPONENTS], the components' posteriors. */
+/* Compute point[DIMENSIONS] of a descriptor, and the posteriors share[COMPONENTS] of the components at a point. */
 void mixture_point(float *point, const float *mixture, const uint8_t *descriptor);
 void mixture_shares(float *share, const struct mixture_view *view, const float *point);
 
 /* Instruction sets of the assignment; every level gives the same words. */
 enum words_level { WORDS_PLAIN, WORDS_AVX2, WORDS_AVX512_VNNI, WORDS_LEVELS };
 
-/* The best level this processor has. */
+/* Returns the best level that this processor supports. */
 enum words_level words_best_level(void);
 
-/* k-means++: centres[n_words][128] are samples as they were drawn, the first one evenly, each next one with probability
- * proportional to its squared distance to the nearest centre so far, by the options' seed and stream. The same centres
- * at every level, which must be one that the processor has. O(n x n_words). */
+/* k-means++: centres[n_words][128] are samples. The first is drawn uniformly, each next one with probability
+ * proportional to its squared distance to the nearest centre so far, by the options' seed and stream. Centres are the
+ * same at every level, which the processor must support. O(n x n_words). */
 enum clv_status centres_seed_at(enum words_level level, uint8_t *centres, const struct codebook_samples *samples,
                                 const struct codebook_options *options, struct clv_error *err) CLV_CHECK;
 
-/* word[i] = the centre nearest to descriptors[i] in Euclidean distance, the lowest on ties; descriptors[n][128].
- * `level` must be one that the processor has. O(n x n_words x 128); memory O(n_words). */
+/* word[i] = the centre nearest to descriptors[i] in Euclidean distance, the lowest on ties; descriptors[n][128]. The
+ * processor must support `level`. O(n x n_words x 128); memory O(n_words). */
 enum clv_status words_assign_at(enum words_level level, int32_t *word, const struct clv_codebook *codebook,
                                 const uint8_t *descriptors, size_t n, struct clv_error *err) CLV_CHECK;
 
-/* Assigns words at the best level that the processor has. */
+/* Assigns words at the best level that the processor supports. */
 enum clv_status words_assign(int32_t *word, const struct clv_codebook *codebook, const uint8_t *descriptors, size_t n,
                              struct clv_error *err) CLV_CHECK;
 
-/* Codebooks whose centres stand in groups: each WORDS_GROUP in a row are similar (the last ones may be fewer). */
+/* Codebooks whose centres are sorted into groups: each WORDS_GROUP successive ones are similar (the last group may be
+ * smaller). */
 enum { WORDS_GROUP = 16, WORDS_MAX_GROUPED = CLV_MAX_GROUPED_WORDS };
 
-/* word[i] = the nearest centre to descriptors[i] among those of the four groups whose means are nearest to it: the
- * lowest on ties, of words and of groups; the same at every level. At most WORDS_MAX_GROUPED words. O(n x (n_words / 16
- * + 64) x 128); memory O(n_words). */
+/* word[i] = the nearest centre to descriptors[i] in the four groups whose means are nearest to it. Ties take the lowest
+ * word or group; words are the same at every level. At most WORDS_MAX_GROUPED words. O(n x (n_words / 16 + 64) x 128);
+ * memory O(n_words). */
 enum clv_status words_assign_grouped_at(enum words_level level, int32_t *word, const struct clv_codebook *codebook,
                                         const uint8_t *descriptors, size_t n, struct clv_error *err) CLV_CHECK;
 
-/* Finds words as `search` says (enum clv_word_search), at the best level that the processor has. */
+/* Finds words by `search` (enum clv_word_search), at the best level that the processor supports. */
 enum clv_status words_find(int32_t *word, const struct clv_codebook *codebook, int32_t search,
                            const uint8_t *descriptors, size_t n, struct clv_error *err) CLV_CHECK;
 
-/* Dense SIFT on a grid that covers the whole image: every pixel has a nearest descriptor, images down to 1x1
- * included. */
+/* Dense SIFT on a grid that covers the whole image: every pixel has a nearest descriptor, even in an image of 1x1. */
 
 enum { SIFT_ORIENTATIONS = 8, SIFT_LUMA_ONE = 256 };
 
-/* Brightness in 1/SIFT_LUMA_ONE grey levels: ITU-R BT.601 in whole numbers. */
+/* Returns the luma in 1/SIFT_LUMA_ONE grey levels: ITU-R BT.601 in integers. */
 static inline int32_t sift_luma(const uint8_t *rgb)
 {
     return 77 * rgb[0] + 150 * rgb[1] + 29 * rgb[2];
 }
 
-/* Gradients by orientation, summed up so that the sum under any triangular window costs nine looks, whatever its
- * size: made once for all scales of an image. */
+/* Running sums of gradients by orientation, computed once for all scales of an image. The sum under a triangular window
+ * of any size takes nine reads. */
 struct sift_integral {
     int32_t width, height; /* of the image */
-    int32_t margin;        /* rows and columns before the image's first, as many (and a few) after its last */
+    int32_t margin;        /* rows and columns before the image's first, and at least as many after its last */
     int32_t row_pixels;    /* columns with margins */
     uint32_t *sum;         /* [rows with margins][row_pixels][SIFT_ORIENTATIONS] */
 };
 void sift_integral_release(struct sift_integral *integral);
 
-/* rgb[height][width][3], for the recipe's step and bins. O(pixels and margins). */
+/* Sums the gradients of rgb[height][width][3] for the recipe's step and bins. O(pixels and margins). */
 enum clv_status sift_integral_init(struct sift_integral *integral, const uint8_t *rgb, int32_t width, int32_t height,
                                    const struct clv_recipe *recipe, struct clv_error *err) CLV_CHECK;
 
@@ -159,15 +160,15 @@ enum clv_status sift_integral_init(struct sift_integral *integral, const uint8_t
  * cell. */
 struct sift_grid {
     int32_t n_columns, n_rows;
-    uint8_t *values; /* [n_rows][n_columns][128]: 4 x 4 bins of space (rows first) of 8 orientations; 0 where flat */
+    uint8_t *values; /* [n_rows][n_columns][128]: 4 x 4 spatial bins (rows first) of 8 orientations; 0 if flat */
 };
 void sift_grid_release(struct sift_grid *grid);
 
-/* One scale of the recipe. O(margins and cells). */
+/* Computes the descriptors of one scale. O(margins and cells). */
 enum clv_status sift_extract(struct sift_grid *grid, const struct sift_integral *integral, int32_t bin_px,
                              int32_t step_px, struct clv_error *err) CLV_CHECK;
 
-/* An image made ready for dense SIFT, by whichever implementation its recipe asks for. */
+/* An image prepared for dense SIFT by the implementation that its recipe chooses. */
 
 struct sift_image {
     int32_t width, height;
@@ -176,16 +177,16 @@ struct sift_image {
 };
 void sift_image_release(struct sift_image *image);
 
-/* rgb[height][width][3], for the step and the bins of a recipe. O(pixels and margins). */
+/* Prepares rgb[height][width][3] for the step and the bins of a recipe. O(pixels and margins). */
 enum clv_status sift_image_init(struct sift_image *image, const uint8_t *rgb, int32_t width, int32_t height,
                                 const struct clv_recipe *recipe, struct clv_error *err) CLV_CHECK;
 
-/* The descriptors of one scale: every cell has one, whatever the image's size. */
+/* Computes the descriptors of one scale. Every cell has one at any image size. */
 enum clv_status sift_image_describe(struct sift_grid *grid, const struct sift_image *image, int32_t bin_px,
                                     int32_t step_px, struct clv_error *err) CLV_CHECK;
 
-/* The descriptors of one scale for those who need each once, some rows of cells after the others: about
- * SIFT_STRIP_CELLS of them, which stay in the processor's caches, or, of VLFeat's, all. The bytes are those of
+/* The descriptors of one scale in strips of rows, for callers that need each descriptor once. A strip has about
+ * SIFT_STRIP_CELLS cells, which fit into the processor's caches; with VLFeat one strip has all. Values equal those of
  * sift_image_describe. The image must outlive the strips. */
 enum { SIFT_STRIP_CELLS = 8192 };
 struct sift_strips {
@@ -199,28 +200,28 @@ struct sift_strips {
 void sift_strips_release(struct sift_strips *strips);
 enum clv_status sift_strips_init(struct sift_strips *strips, const struct sift_image *image, int32_t bin_px,
                                  int32_t step_px, struct clv_error *err) CLV_CHECK;
-/* Goes on to the next strip, of *n_cells descriptors; false behind the last. */
+/* Computes the next strip, of *n_cells descriptors. Returns false after the last one. */
 bool sift_strips_next(struct sift_strips *strips, size_t *n_cells);
 
-/* Descriptors of single cells of one scale: values[n][128] of cells[n], each row of the grid x n_columns + column, below
- * sift_image_n_cells. The bytes are those of sift_image_describe. O(n); of VLFeat's as sift_image_describe. */
+/* Computes the descriptors values[n][128] of single cells of one scale. cells[n] are indices (row x n_columns + column)
+ * below sift_image_n_cells. Values equal those of sift_image_describe. O(n); with VLFeat as sift_image_describe. */
 int64_t sift_image_n_cells(const struct sift_image *image, int32_t step_px);
 enum clv_status sift_image_sample(uint8_t *values, const struct sift_image *image, int32_t bin_px, int32_t step_px,
                                   const uint32_t *cells, size_t n, struct clv_error *err) CLV_CHECK;
 
-/* Dense SIFT by VLFeat's vl_dsift: the reference implementation of sift.c, for recipes that ask for it. */
+/* Dense SIFT by VLFeat's vl_dsift, the reference implementation of sift.c, which recipes can choose. */
 
-/* One scale of an image in grey, luma[height][width] in 0..255: the cells, bins, orientations and scale of sift_extract
- * (4 x 4 bins of bin_px, rows first, 8 orientations with y down; 512 times the unit vector, at most 255), no smoothing
- * either. What differs:
- *   - sums are floats and angles VLFeat's approximation. Where no window reaches past the border, bytes differ by
+/* Computes one scale of a grey image, luma[height][width] in 0..255. Cells, bins, orientations and scale are those of
+ * sift_extract (4 x 4 bins of bin_px, rows first, 8 orientations with y down; 512 times the unit vector, at most 255),
+ * also without smoothing. Differences:
+ *   - sums are floats, and angles VLFeat's approximation. If no window crosses the border, bytes differ by
  *     0.5 on average and by at most 10, and cosines are 0.9998 on average;
- *   - past its border the image is continued by the border's pixels (sift.c has no gradients there), so that cells
+ *   - beyond the border, pixels of the border are repeated (sift.c has no gradients there), so that cells
  *     near it differ more: cosines are 0.9 on average;
- *   - VLFeat returns the sum of a descriptor's bins, not their norm, so that which ones are flat, and zero, is by an
+ *   - VLFeat returns the sum of a descriptor's bins, not their norm, so whether one is flat, and set to 0, is an
  *     estimate.
  * One thread; deterministic. O((pixels and margins) x 8 + cells x 128). CLV_ERR_USAGE for an image of about 2^31
- * pixels, CLV_ERR_MEMORY for our arrays: VLFeat does not check its own. */
+ * pixels, CLV_ERR_MEMORY only if our arrays cannot be allocated: VLFeat does not check its own. */
 enum clv_status sift_vlfeat_extract(struct sift_grid *grid, const float *luma, int32_t width, int32_t height,
                                     int32_t bin_px, int32_t step_px, struct clv_error *err) CLV_CHECK;
 

@@ -9,7 +9,7 @@
 #include "data/maps/maps.h"
 #include "feature/blocks/blocks.h"
 
-#define LEAST_VOTE 1e-6F /* the least vote for a pixel's present label */
+#define MIN_VOTE 1e-6F /* minimum vote for a pixel's present label */
 
 void evidence_release(struct evidence *self)
 {
@@ -18,8 +18,8 @@ void evidence_release(struct evidence *self)
 }
 
 /* planes[2][n] = the probabilities of two labels by a map. */
-static enum clv_status say_two(float *planes, const struct map_grid *grid, const struct map_reader *map, int32_t index,
-                               const struct clv_model *model, size_t n, struct clv_error *err)
+static enum clv_status two_probabilities(float *planes, const struct map_grid *grid, const struct map_reader *map,
+                                         int32_t index, const struct clv_model *model, size_t n, struct clv_error *err)
 {
     OWNED(clv_map_release) struct clv_map margin = {0};
     MUST(map_margin(&margin, map, index, model, err));
@@ -32,7 +32,7 @@ static enum clv_status say_two(float *planes, const struct map_grid *grid, const
 }
 
 /* Turns the scores planes[n_labels][n] into probabilities. */
-static void make_probable(float *planes, size_t n_labels, bool is_probability, size_t n)
+static void scores_to_probabilities(float *planes, size_t n_labels, bool is_probability, size_t n)
 {
     for (size_t p = 0; p < n; p++) {
         float sum = 0, largest = planes[p];
@@ -48,9 +48,11 @@ static void make_probable(float *planes, size_t n_labels, bool is_probability, s
     }
 }
 
-/* planes[n_labels][n] = the probability of each label by a map; 0 throughout if the map does not distinguish labels. */
-static enum clv_status say_labels(float *planes, const struct map_grid *grid, const struct map_reader *map,
-                                  int32_t index, const struct clv_model *model, size_t n, struct clv_error *err)
+/* planes[n_labels][n] = the probability of each label by a map. Planes stay 0, as the caller has set them, if the map's
+ * channels are not the labels. */
+static enum clv_status label_probabilities(float *planes, const struct map_grid *grid, const struct map_reader *map,
+                                           int32_t index, const struct clv_model *model, size_t n,
+                                           struct clv_error *err)
 {
     OWNED(map_ready_release) struct map_ready ready = {0};
     const float *channel;
@@ -71,13 +73,13 @@ static enum clv_status say_labels(float *planes, const struct map_grid *grid, co
                 planes[a * n + p] += (float)(weight * (double)plane[p]);
         }
     }
-    make_probable(planes, n_labels, is_probability, n);
+    scores_to_probabilities(planes, n_labels, is_probability, n);
     return CLV_OK;
 }
 
 /* Subtracts from each pixel of a plane the mean over its node. sums[n_nodes][2] is scratch. */
-static void leave_beyond_nodes(float *plane, double (*sums)[2], const struct clv_example *example,
-                               const int32_t *columns)
+static void subtract_node_means(float *plane, double (*sums)[2], const struct clv_example *example,
+                                const int32_t *columns)
 {
     const struct clv_superpixels *nodes = &example->superpixels;
     for (int32_t i = 0; i < nodes->n; i++)
@@ -105,12 +107,12 @@ static enum clv_status read_map(float *plane, const struct evidence *self, const
 {
     OWNED(map_grid_release) struct map_grid grid = {0};
     MUST(map_grid_init(&grid, map->map.width, map->map.height, example->width, example->height, err));
-    return self->n_labels == 2 ? say_two(plane, &grid, map, m, model, self->n, err)
-                               : say_labels(plane, &grid, map, m, model, self->n, err);
+    return self->n_labels == 2 ? two_probabilities(plane, &grid, map, m, model, self->n, err)
+                               : label_probabilities(plane, &grid, map, m, model, self->n, err);
 }
 
-/* The label with the largest value at pixel p in planes[n_labels][n], the first at ties. */
-static size_t likeliest(const float *planes, size_t n_labels, size_t n, size_t p)
+/* Returns the label with the largest value at pixel p in planes[n_labels][n], the first at ties. */
+static size_t most_probable(const float *planes, size_t n_labels, size_t n, size_t p)
 {
     size_t best = 0;
     for (size_t a = 1; a < n_labels; a++)
@@ -118,11 +120,11 @@ static size_t likeliest(const float *planes, size_t n_labels, size_t n, size_t p
     return best;
 }
 
-/* Opens the labels for which the map has the largest value at some pixel. */
+/* Sets is_open of the labels that are most probable by the map at some pixel. */
 static void open_labels(struct evidence *self, const float *plane)
 {
     for (size_t p = 0; p < self->n; p++) {
-        size_t best = likeliest(plane, (size_t)self->n_labels, self->n, p);
+        size_t best = most_probable(plane, (size_t)self->n_labels, self->n, p);
         self->is_open[best] |= plane[best * self->n + p] > 0;
     }
 }
@@ -142,16 +144,16 @@ static enum clv_status read_maps(struct evidence *self, const struct clv_example
         MUST(read_map(plane, self, example, &maps[m], m, model, err));
         open_labels(self, plane);
         for (size_t at = 0; at < self->plane; at += self->n)
-            leave_beyond_nodes(plane + at, sums, example, columns);
+            subtract_node_means(plane + at, sums, example, columns);
     }
     return CLV_OK;
 }
 
 /* labels[n] = the label with the largest value at each pixel of planes[n_labels][n]. */
-static void take_likeliest(uint8_t *labels, const float *planes, size_t n_labels, size_t n)
+static void take_most_probable(uint8_t *labels, const float *planes, size_t n_labels, size_t n)
 {
     for (size_t p = 0; p < n; p++)
-        labels[p] = (uint8_t)likeliest(planes, n_labels, n, p);
+        labels[p] = (uint8_t)most_probable(planes, n_labels, n, p);
 }
 
 enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const struct clv_example *example,
@@ -184,12 +186,12 @@ enum clv_status evidence_of_net(struct evidence *self, uint8_t *labels, const st
     NEED(result.nodes && result.is_open);
     MUST(pixel_look_vote(result.nodes, segmented, err));
     memset(result.is_open, 1, (size_t)result.n_labels);
-    take_likeliest(labels, result.nodes, (size_t)result.n_labels, result.n);
+    take_most_probable(labels, result.nodes, (size_t)result.n_labels, result.n);
     *self = TAKE(result);
     return CLV_OK;
 }
 
-/* Returns the votes of nodes and maps, weighed; NULL without memory. */
+/* Returns the weighted sum of the votes of nodes and maps, clipped to 0..1; NULL without memory. */
 static float *weigh(const struct evidence *self, const uint8_t *labels, const struct refinement *refining)
 {
     float *sum = array_copy(self->nodes, self->plane, sizeof *sum);
@@ -203,7 +205,7 @@ static float *weigh(const struct evidence *self, const uint8_t *labels, const st
         for (size_t p = 0; p < self->n; p++) {
             float *vote = &sum[a * self->n + p];
             *vote = self->is_open[a] ? fminf(fmaxf(*vote, 0), 1) : 0;
-            *vote = labels[p] == a ? fmaxf(*vote, LEAST_VOTE) : *vote;
+            *vote = labels[p] == a ? fmaxf(*vote, MIN_VOTE) : *vote;
         }
     return sum;
 }
@@ -215,7 +217,7 @@ enum clv_status evidence_refine(uint8_t *labels, const struct evidence *self, co
     OWNED_ARRAY float *sum = weigh(self, labels, refining);
     NEED(sum);
     if (options->prior > 0 && options->coupling <= 0 && options->nearby <= 0 && options->overall <= 0)
-        take_likeliest(labels, sum, (size_t)self->n_labels, self->n); /* as a cut without couplings, but faster */
+        take_most_probable(labels, sum, (size_t)self->n_labels, self->n); /* equals a cut without couplings */
     else
         MUST(clv_refine_labels(labels, image, sum, self->n_labels, options, err));
     return CLV_OK;

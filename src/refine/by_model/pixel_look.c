@@ -9,11 +9,11 @@
 #include "model/model.h"
 #include "pixel_net/pixel_net.h"
 
-#define STEEPNESS 1.5 /* factor from a node's prior to the log-odds of the context's probability */
-#define LEAST     1e-4
+#define STEEPNESS       1.5 /* factor from a node's prior to the log-odds of the context's probability */
+#define MIN_PROBABILITY 1e-4
 
-/* Deviations of the smoothing around a pixel, in working pixels; the first is the pixel itself. Two or three larger
- * ones in place of the second were no better on held-out sections of a stack (tools/reproduce/README.md). */
+/* Standard deviations of the smoothing of marginals, in working pixels; 0 is the pixel itself. Two or three larger ones
+ * in place of the second were no better on held-out sections of a stack (tools/reproduce/README.md). */
 static const double scales[] = {0, 6};
 enum { SCALES = sizeof scales / sizeof *scales };
 
@@ -55,9 +55,9 @@ static enum clv_status add_context(struct pixel_look *self, struct clv_error *er
     return pixel_bank_add_context(&self->bank, probability, err);
 }
 
-/* Computes the terms of labels that a cut finds, and the context from the scores of the nodes. */
-static enum clv_status look_at_terms(struct pixel_look *self, struct segmented *view, const struct clv_image *working,
-                                     struct clv_error *err)
+/* Computes the terms, and the context from the scores of the nodes, if refining_is_cut. */
+static enum clv_status fill_terms(struct pixel_look *self, struct segmented *view, const struct clv_image *working,
+                                  struct clv_error *err)
 {
     OWNED_ARRAY uint8_t *painted = array_alloc(self->n, 1);
     NEED(painted);
@@ -70,8 +70,8 @@ static enum clv_status look_at_terms(struct pixel_look *self, struct segmented *
     return add_context(self, err);
 }
 
-/* Computes the marginals of labels that vote, at each scale. */
-static enum clv_status look_at_marginals(struct pixel_look *self, const struct segmented *view, struct clv_error *err)
+/* Computes the marginals at each scale, if labels vote. */
+static enum clv_status fill_marginals(struct pixel_look *self, const struct segmented *view, struct clv_error *err)
 {
     const struct clv_superpixels *nodes = &view->example->superpixels;
     size_t n_labels = (size_t)view->model->layout.n_labels;
@@ -100,10 +100,10 @@ enum clv_status pixel_look_init(struct pixel_look *self, const struct segmented 
     NEED(result.own = array_alloc(result.n, (size_t)result.n_own * sizeof *result.own));
     MUST(clv_image_resize(&working, view.image, small.width, small.height, err));
     if (is_cut) {
-        MUST(look_at_terms(&result, &view, &working, err));
+        MUST(fill_terms(&result, &view, &working, err));
     } else {
         MUST(pixel_bank_init(&result.bank, &working, NULL, err));
-        MUST(look_at_marginals(&result, &view, err));
+        MUST(fill_marginals(&result, &view, err));
     }
     *self = TAKE(result);
     return CLV_OK;
@@ -118,41 +118,41 @@ void pixel_look_at(float *x, size_t stride, const struct pixel_look *self, size_
 }
 
 /* Computes probability[n_classes][n] at the working size. */
-static void say_all(float *probability, const struct pixel_look *look, const struct pixel_net *net)
+static void predict_all(float *probability, const struct pixel_look *look, const struct pixel_net *net)
 {
     enum { AT_ONCE = PIXEL_NET_AT_ONCE };
-    float x[PIXEL_NET_INPUTS * AT_ONCE] = {0}, said[PIXEL_NET_CLASSES * AT_ONCE];
+    float x[PIXEL_NET_INPUTS * AT_ONCE] = {0}, outputs[PIXEL_NET_CLASSES * AT_ONCE];
     for (size_t p = 0; p < look->n; p += AT_ONCE) {
         size_t n = look->n - p < AT_ONCE ? look->n - p : AT_ONCE;
         pixel_look_at(x, AT_ONCE, look, p, n);
-        pixel_net_say(said, net, x);
+        pixel_net_say(outputs, net, x);
         for (size_t c = 0; c < (size_t)net->n_classes; c++)
-            memcpy(probability + c * look->n + p, said + c * AT_ONCE, n * sizeof *said);
+            memcpy(probability + c * look->n + p, outputs + c * AT_ONCE, n * sizeof *outputs);
     }
 }
 
-/* Computes *probability[n_classes][n] of the image, and the grid from there to its pixels. Release both also after a
- * failure. */
-static enum clv_status look_and_say(float **probability, struct map_grid *grid, const struct segmented *segmented,
-                                    struct clv_error *err)
+/* Computes *probability[n_classes][n] at the working size, and the grid that samples it at the image's pixels. The
+ * caller releases both, also after a failure. */
+static enum clv_status predict_image(float **probability, struct map_grid *grid, const struct segmented *segmented,
+                                     struct clv_error *err)
 {
     OWNED(pixel_look_release) struct pixel_look look = {0};
     MUST(pixel_look_init(&look, segmented, err));
     *probability = array_alloc(look.n, (size_t)segmented->net->n_classes * sizeof **probability);
     NEED(*probability);
-    say_all(*probability, &look, segmented->net);
+    predict_all(*probability, &look, segmented->net);
     return map_grid_init(grid, look.bank.width, look.bank.height, segmented->image->width, segmented->image->height,
                          err);
 }
 
-static enum clv_status vote(float *votes, const struct segmented *segmented, struct clv_error *err)
+static enum clv_status vote_by_net(float *votes, const struct segmented *segmented, struct clv_error *err)
 {
     const struct clv_superpixels *nodes = &segmented->example->superpixels;
     size_t n = (size_t)segmented->image->width * (size_t)segmented->image->height;
     size_t n_working = (size_t)nodes->width * (size_t)nodes->height;
     OWNED_ARRAY float *probability = NULL;
     OWNED(map_grid_release) struct map_grid grid = {0};
-    MUST(look_and_say(&probability, &grid, segmented, err));
+    MUST(predict_image(&probability, &grid, segmented, err));
     for (size_t a = 0; a < (size_t)segmented->net->n_classes; a++)
         map_sample(votes + a * n, &grid, probability + a * n_working);
     return CLV_OK;
@@ -169,21 +169,21 @@ enum clv_status pixel_look_vote(float *votes, const struct segmented *segmented,
         MUST(model_marginals(marginals, view.model, &view.example->problem, err));
         view.marginals = marginals;
     }
-    return vote(votes, &view, err);
+    return vote_by_net(votes, &view, err);
 }
 
 /* Fills plane[height][width] with the log-odds by segmented->net, interpolated if the image is larger than the working
  * size. */
-static enum clv_status fill_plane(float *plane, const struct segmented *segmented, struct clv_error *err)
+static enum clv_status fill_log_odds(float *plane, const struct segmented *segmented, struct clv_error *err)
 {
     const struct clv_superpixels *nodes = &segmented->example->superpixels;
     size_t n = (size_t)nodes->width * (size_t)nodes->height;
     OWNED_ARRAY float *probability = NULL;
     OWNED(map_grid_release) struct map_grid grid = {0};
-    MUST(look_and_say(&probability, &grid, segmented, err));
+    MUST(predict_image(&probability, &grid, segmented, err));
     for (size_t p = 0; p < n; p++)
-        probability[p] = (float)portable_log(((double)probability[OBJECT_CORE * n + p] + LEAST) /
-                                             ((double)probability[OBJECT_BACKGROUND * n + p] + LEAST));
+        probability[p] = (float)portable_log(((double)probability[OBJECT_CORE * n + p] + MIN_PROBABILITY) /
+                                             ((double)probability[OBJECT_BACKGROUND * n + p] + MIN_PROBABILITY));
     map_sample(plane, &grid, probability);
     return CLV_OK;
 }
@@ -197,7 +197,7 @@ enum clv_status all_pixel_terms(const struct segmented *segmented, bool is_nearb
     OWNED_ARRAY float *plane =
         array_alloc((size_t)segmented->image->width, (size_t)segmented->image->height * sizeof *plane);
     NEED(plane);
-    MUST(fill_plane(plane, segmented, err));
+    MUST(fill_log_odds(plane, segmented, err));
     use(context, TERM_NET, plane);
     return CLV_OK;
 }

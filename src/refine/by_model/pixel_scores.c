@@ -41,7 +41,7 @@ enum clv_status pixel_scores_refine(uint8_t *labels, const float *score, const s
                                     const struct refinement *refining, struct clv_error *err)
 {
     struct clv_refine_options options = refining->options;
-    options.prior = 1; /* all but these is in the scores */
+    options.prior = 1; /* the scores include all terms except the colours nearby */
     options.overall = 0;
     return clv_refine(labels, image, score, NULL, &options, err);
 }
@@ -87,7 +87,7 @@ enum clv_status segmented_refine(uint8_t *labels, const struct segmented *self,
     MUST(refining_of_model(&refining, model, &changed, err));
     bool has_learned = refining.is_learned && (self->maps || !model->recipe.n_maps);
     segmented.net = refining.net.weights ? &refining.net : NULL;
-    if (segmented.net && !refining_is_cut(model)) /* a raster's tiles have neither marginals nor features */
+    if (segmented.net && !refining_is_cut(model)) /* tiles of a raster have neither marginals nor features */
         has_learned &= self->marginals || self->example->problem.row;
     if (refining_is_cut(model))
         return has_learned ? by_scores(labels, &segmented, &refining, err)

@@ -9,8 +9,8 @@
 #include "data/maps/maps.h"
 #include "refine/refine.h"
 
-/* Spreads of a map's blurred terms, in pixels of an image of 256 x 256: as wide as what a network of low resolution
- * does not see, and as wide as its surroundings. */
+/* Standard deviations of a map's blurred terms, in pixels of an image of 256 x 256: none, about the size of details
+ * that a low-resolution network misses, and the size of a pixel's surroundings. */
 static const double spreads[TERMS_A_MAP] = {0, 3, 20};
 #define REFERENCE_SIDE 256.0
 
@@ -24,7 +24,7 @@ static enum clv_status take_nodes(float *plane, const struct segmented *self, st
     return clv_refine_prior(plane, self->example, margin, err);
 }
 
-/* Fills the plane with 0 if no foreground or no background exists to learn colours from. */
+/* Fills the plane with the scores of near_colours.c, or with 0 if the painted labels lack foreground or background. */
 static enum clv_status take_nearby(float *plane, const struct segmented *self, struct clv_error *err)
 {
     OWNED(near_colours_release) struct near_colours colours = {0};
@@ -47,7 +47,7 @@ static enum clv_status take_nearby(float *plane, const struct segmented *self, s
     return CLV_OK;
 }
 
-/* Computes the terms of one map: its margin, blurred more each time, between its pixels. */
+/* Computes the terms of one map: its margin with increasing blur, interpolated at the image's pixels. */
 static enum clv_status use_map(float *plane, int32_t m, const struct segmented *self, pixel_term_use *use,
                                void *context, struct clv_error *err)
 {

@@ -1,5 +1,5 @@
-/* The learned weights of refinement as a tensor of the model file, and which models have them. Start at
- * refining_of_model. */
+/* Reads and writes the learned weights of refinement as tensors of the model, and decides which models have them. Start
+ * at refining_of_model. */
 #include "refine/by_model/by_model.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ static void list_options(double *list[N_OPTIONS], struct clv_refine_options *opt
         list[k] = each[k];
 }
 
-/* The tensors of a network, as they are or must be. */
+/* Describes the two tensors of a network, to write them or to check a model's. */
 static void describe(struct clv_tensor tensors[2], const struct pixel_net *net)
 {
     tensors[0] = (struct clv_tensor){
@@ -74,7 +74,7 @@ bool refining_is_learned(const struct clv_model *model, bool wants_net)
 enum clv_status refining_of_model(struct refinement *refining, const struct clv_model *model,
                                   const struct clv_refine_options *options, struct clv_error *err)
 {
-    double *own[N_OPTIONS], *usual[N_OPTIONS];
+    double *option[N_OPTIONS], *initial[N_OPTIONS];
     struct clv_refine_options defaults;
     const struct clv_tensor *tensor = clv_model_attached(model, REFINING);
     *refining = (struct refinement){.options = *options};
@@ -90,11 +90,11 @@ enum clv_status refining_of_model(struct refinement *refining, const struct clv_
             return fail(err, CLV_ERR_DATA, "the model's tensor \"" REFINING "\" holds %g, must be %s..1e6", learned[k],
                         k < N_OPTIONS ? "0" : "-1e6");
     clv_refine_defaults(&defaults);
-    list_options(own, &refining->options);
-    list_options(usual, &defaults);
+    list_options(option, &refining->options);
+    list_options(initial, &defaults);
     for (int k = 0; k < N_OPTIONS; k++)
-        if (!(*own[k] < *usual[k] || *own[k] > *usual[k]))
-            *own[k] = learned[k];
+        if (!(*option[k] < *initial[k] || *option[k] > *initial[k]))
+            *option[k] = learned[k];
     refining->is_learned = true;
     refining->bias = learned[N_OPTIONS];
     memcpy(refining->maps, learned + N_FIXED, (size_t)model->recipe.n_maps * sizeof *refining->maps);
