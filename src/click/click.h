@@ -140,7 +140,7 @@ struct click_trace {
     const click_weights_table *weights; /* used instead of click_weights, or NULL */
 };
 
-/* What the rounds of one cut have in common. */
+/* State that all rounds of a cut share. */
 struct click_view {
     const struct click_scene *scene;
     const struct click_request *request;
