@@ -1,6 +1,6 @@
-/* Labels photographs, and rasters by tiles, by a model: features of superpixels, the model's labelling of them, painted
- * and refined at the pixels; or, in place of labels, probabilities. Items of feature files are labelled in the
- * same way, without an image. Start at label_image. */
+/* Labels photographs, and rasters by tiles, by a model: computes features of superpixels, labels the superpixels by the
+ * model, paints the labels and refines them at the pixels; or computes probabilities instead of labels. Items of
+ * feature files are labelled in the same way, without an image. Start at label_image. */
 #include <string.h>
 
 #include "base/base.h"
@@ -16,9 +16,9 @@
 #define SMALL_PIXELS 1000000
 
 struct by_model {
-    struct clv_model model; /* read, or a view of the caller's */
+    struct clv_model model; /* owned, or a view of the caller's */
     bool is_view;
-    struct clv_dataset *dataset; /* of feature files; NULL: inputs are images */
+    struct clv_dataset *dataset; /* the feature files; NULL: inputs are images */
     struct clv_oracle **oracles; /* [n_threads], each made on first use */
     int n_threads;
 };
@@ -64,7 +64,8 @@ enum clv_status model_open(struct clv_model *model, bool *is_view, struct batch 
     return CLV_OK;
 }
 
-/* How many bands an image has that is shown by its own values; 0 of others. */
+/* Returns the number of bands of an image whose bands would be scaled to colours by its own values; 0 of other
+ * images. */
 static int32_t count_bands(const char *path, const struct clv_image_limits *limits)
 {
     struct raster raster;
@@ -76,8 +77,8 @@ static int32_t count_bands(const char *path, const struct clv_image_limits *limi
     return n;
 }
 
-/* A model of photographs on bands: colours that are made of them by an image's own values may be those of a photograph,
- * where there are one or three, which a note says. Of other numbers they are not, unless --range asks for them. */
+/* Checks images of bands for a model of photographs. One or three bands may be those of a photograph: their values are
+ * scaled to colours, which a warning reports. Other numbers of bands are an error, unless --range is given. */
 static enum clv_status check_bands(const struct batch *run, struct clv_error *err)
 {
     const struct clv_image_limits *limits = &run->options.limits;
@@ -99,7 +100,7 @@ static enum clv_status check_bands(const struct batch *run, struct clv_error *er
     return CLV_OK;
 }
 
-/* Marks the inputs that are segmented by tiles. Names are checked first, so that no photograph is opened for it. */
+/* Marks the inputs that are segmented by tiles. Checks names first, so that photographs are not opened. */
 static void find_tiled(struct batch *run)
 {
     const struct clv_image_limits *limits = &run->options.limits;
@@ -207,7 +208,7 @@ static enum clv_status label_image(struct labelled *item, struct batch *run, siz
     if (item->input->is_tiled)
         return tiles_label(item, run, *oracle, err);
     const enum clv_status status = label_example_of(item, run, index, *oracle, err);
-    item_maps_close(item->maps, &run->model->recipe); /* of an image that failed, too */
+    item_maps_close(item->maps, &run->model->recipe); /* also after a failure */
     item->maps = NULL;
     return status;
 }

@@ -1,6 +1,6 @@
-/* Propagates the masks that are given to the other frames of each sequence, without a model: chains of frames on
- * threads, each from one given mask on, forwards or backwards. A frame's files are written as soon as it has its
- * labels. Start at propagate_chain; the method is src/sequence/propagate.c. */
+/* Propagates given masks to the other frames of each sequence, without a model. Each thread processes chains of frames,
+ * which begin at a given mask and go forwards or backwards. A frame's files are written as soon as it has labels. Start
+ * at propagate_chain; the method is in src/sequence/propagate.c. */
 #include <string.h>
 
 #include "base/base.h"
@@ -11,23 +11,23 @@
 #include "masks/masks.h"
 #include "sequence/sequence.h"
 
-#define BYTES_PER_PIXEL  96  /* of a frame: two images and their file's bytes, labels, a cut */
-#define BYTES_PER_WORKED 512 /* of the working size */
+#define BYTES_PER_PIXEL  96  /* of a frame, for two images, the bytes of their files, labels and a cut */
+#define BYTES_PER_WORKED 512 /* per pixel of the working size */
 
-/* A frame that has its labels, in a thread's hands. */
+/* The frame that a thread has labelled last. */
 struct frame_at_hand {
     const struct clv_image *image;
     const uint8_t *labels;
 };
 
 struct by_propagating {
-    struct clv_set set; /* whole: frames that are not wanted may lie between */
+    struct clv_set set; /* all frames, also those that are not wanted */
     struct chains chains;
-    size_t *input_of;              /* [set.n_items] of those that are wanted */
+    size_t *input_of;              /* [set.n_items] index of the input of a wanted frame */
     struct frame_at_hand *at_hand; /* [n_threads] */
 };
 
-/* The wanted frames as inputs. */
+/* Adds the wanted frames as inputs. */
 static enum clv_status add_inputs(struct by_propagating *self, struct batch *run, struct clv_error *err)
 {
     struct clv_set wanted = self->set; /* views of the items */
@@ -51,7 +51,7 @@ void sequence_note_gaps(const struct batch *run, const struct sequence_gaps *gap
                        run->options.data, n_of(gaps->n, "place", "places").text, gaps->before[0], gaps->before[1]);
 }
 
-/* Says which of the splits that are named there are not. */
+/* Fails if a split that the options name does not exist. */
 static enum clv_status check_splits(const struct clv_files_options *options, struct clv_error *err)
 {
     const char *const lists[] = {options->from_split, options->split};
@@ -100,7 +100,7 @@ static enum clv_status open_sequences(struct batch *run, struct clv_error *err)
     return CLV_OK;
 }
 
-/* A chain on a thread: the context of what propagate_along calls. */
+/* Context of the callbacks of propagate_along. */
 struct chain_at_work {
     struct batch *run;
     struct by_propagating *self;
@@ -112,7 +112,7 @@ static const struct clv_item *frame_of(const struct by_propagating *self, size_t
     return &self->set.items[self->chains.frames[frame]];
 }
 
-/* Whether a mask of the frame is wanted; *index of the input that it is. */
+/* Whether a mask of the frame is wanted; *index is then that of its input. */
 static bool is_wanted(size_t *index, const struct by_propagating *self, size_t frame)
 {
     const size_t item = self->chains.frames[frame];
@@ -152,7 +152,7 @@ static const char *name_frame(void *context, size_t frame)
     return frame_of(((const struct chain_at_work *)context)->self, frame)->image;
 }
 
-/* Copies the labels of the frame at hand, and its image if anything looks at it. */
+/* Copies the labels of the thread's frame, and its image if pixels are needed. */
 static enum clv_status label_frame(struct labelled *item, struct batch *run, size_t index, int thread,
                                    struct clv_error *err)
 {
@@ -189,7 +189,7 @@ static double bytes_of_chain(const struct batch *run, const struct chain *chain)
     return item_bytes(run, width, height) + bytes_of_frame(run, NULL, width, height, 0);
 }
 
-/* Inputs of a chain whose masks are there: what is missing beside these is made of them. */
+/* Processes the frames of a chain whose masks all exist: writes the files that are missing beside the masks. */
 static enum clv_status finish_chain(const struct chain_at_work *work, const struct chain *chain, struct clv_error *err)
 {
     size_t index;
@@ -199,7 +199,7 @@ static enum clv_status finish_chain(const struct chain_at_work *work, const stru
     return CLV_OK;
 }
 
-/* The frames of a chain from frame k on fail with it: the failure is said once. */
+/* Delivers a failure of the frames of a chain from frame k, and reports it once. */
 static enum clv_status lose_frames(const struct chain_at_work *work, const struct chain *chain, size_t k,
                                    enum clv_status status, const struct clv_error *why, struct clv_error *err)
 {
@@ -221,7 +221,8 @@ static enum clv_status lose_frames(const struct chain_at_work *work, const struc
     return CLV_OK;
 }
 
-/* A chain that fails loses its frames and the others go on, unless the failure ends the run. */
+/* Processes a chain. If it fails, its remaining frames fail and other chains continue, unless the failure ends the
+ * run. */
 static enum clv_status propagate_chain(void *context, size_t number, int thread, struct clv_error *err)
 {
     struct batch *run = context;
@@ -251,7 +252,7 @@ static enum clv_status propagate_chain(void *context, size_t number, int thread,
     return lose_frames(&work, chain, k ? k : 1, status, &why, err);
 }
 
-/* Given masks are pages, too. */
+/* Puts the given masks into the file of pages, and sets the pages of the targets. */
 static enum clv_status put_given(struct batch *run, struct clv_error *err)
 {
     struct by_propagating *self = run->own;

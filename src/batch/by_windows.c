@@ -1,6 +1,6 @@
-/* Labels the slices of sequences together, by a model of sequences: window by window, in memory of one window besides
- * that of images; or, in place of labels, probabilities, of a window's slices at once, too. Start at each_sequence; the
- * method is src/sequence/slices.c. */
+/* Labels the slices of sequences jointly, by a model of sequences, window by window: with one window and its images in
+ * memory; or computes the probabilities of a window's slices jointly, instead of labels. Start at each_sequence; the
+ * method is in src/sequence/slices.c. */
 #include <string.h>
 
 #include "base/base.h"
@@ -12,13 +12,13 @@
 #include "sequence/sequence.h"
 
 struct by_windows {
-    struct clv_model model; /* read, or a view of the caller's */
+    struct clv_model model; /* owned, or a view of the caller's */
     bool is_view;
     struct clv_set set; /* sorted by sequence; its items are the inputs */
     struct batch *run;
-    struct slices slices;               /* of the sequence at hand, */
-    size_t first;                       /* whose first slice is this input */
-    struct probability_summary summary; /* of the window at hand, without share and entropy */
+    struct slices slices;               /* of the current sequence */
+    size_t first;                       /* index of the input that is its first slice */
+    struct probability_summary summary; /* of the current window, without share and entropy */
 };
 
 static enum clv_status open_slices(struct batch *run, struct clv_error *err)

@@ -1,6 +1,7 @@
-/* Takes what is left of each input, in whatever order threads and processes finish, and settles it in input order: counts
- * it, tells the caller, puts it into the report, and notes what the first images say of all. An outcome that comes early
- * is parked; nothing waits, so that chains of frames can run backwards. Start at deliver. */
+/* Takes the outcomes of inputs in the order in which threads and processes finish, and settles them in input order:
+ * counts them, tells the caller, puts them into the report, and warns if the first images are unlike the training
+ * images. An early outcome is parked and no thread waits, so that chains of frames can run backwards. Start at
+ * deliver. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 /* With fewer training images, the variation between images cannot be estimated. */
 #define FEWEST_LEARNED 8
 
-/* Sizes of so many images are looked at before a run, for the time that it takes. */
+/* Up to this number of images, their sizes are read before the run, for the estimate of the time left. */
 #define MOST_SIZED 20000
 
 static void find_pixels(struct batch *run)
@@ -60,7 +61,7 @@ void deliver_end(struct batch *run)
     progress_weigh(&run->progress, 0, 0);
 }
 
-/* A note on maps that are not like those that the model was learned from. */
+/* Notes maps or bands whose means differ from those of the training images. */
 static void watch_maps(struct batch *run, const float *means)
 {
     const struct clv_recipe *recipe = &run->model->recipe;
@@ -68,7 +69,8 @@ static void watch_maps(struct batch *run, const float *means)
     int32_t m = map_drift_add(&deviations, run->drift, means, recipe);
     const char *n_learned = clv_record_get(&run->model->record, "images");
     bool is_bands =
-        m >= 0 && strcmp(recipe->maps[m].name, BANDS_MAP) == 0; /* of few images their parts were looked at */
+        m >= 0 && strcmp(recipe->maps[m].name, BANDS_MAP) == 0; /* their deviations are over parts of images, so that
+                                                                 * few images suffice */
     if (m >= 0 && (is_bands || !(n_learned && strtod(n_learned, NULL) < FEWEST_LEARNED)))
         report_message(&run->progress, CLV_NOTE,
                        "%s%s: those of the first %s are not like those of the training images: means of %s are "
@@ -80,9 +82,9 @@ static void watch_maps(struct batch *run, const float *means)
                                   "here");
 }
 
-/* Notes features that no training image had, after 1, 2, 4, .. images, because few images say little.
- * Models of 8 and of 147 photos of horses reach at most two thirds of the threshold on 60 others, and pass it on nuclei
- * by the eighth image. */
+/* Warns of features that no training image had. Checks the mean share after 1, 2, 4, 8 and so on images, with a
+ * threshold that falls with their number. Models of 8 and of 147 photos of horses reach at most two thirds of the
+ * threshold on 60 other photos, and exceed it on nuclei by the eighth image. */
 static void watch_features(struct batch *run, double unmet)
 {
     size_t n = ++run->n_watched;
@@ -142,7 +144,7 @@ static enum clv_status settle_done(struct batch *run, size_t index, struct outco
     return run->report && outcome->entry ? report_put(run->report, outcome->entry, err) : CLV_OK;
 }
 
-/* Whether an input's failure ends the run: that of an output does, and any with fail_fast. */
+/* Whether an input's failure ends the run: a failure to write does, and any failure with fail_fast. */
 static bool ends_run(const struct batch *run, const struct outcome *outcome)
 {
     const enum clv_status status = outcome->status;
@@ -150,8 +152,8 @@ static bool ends_run(const struct batch *run, const struct outcome *outcome)
            (status != CLV_OK && run->options.fail_fast);
 }
 
-/* Adds to the first failure of each kind that a mask has what would mend it. The set is read again: none is kept, since
- * it can have a million images. */
+/* Adds advice to the first failure of each kind of fault of a mask. Reads the set again, because it can have a million
+ * images and is not kept. */
 static enum clv_status add_advice(struct batch *run, struct clv_error *error, struct clv_error *err)
 {
     const struct clv_files_options *options = &run->options;
@@ -174,7 +176,7 @@ static enum clv_status add_advice(struct batch *run, struct clv_error *error, st
                : CLV_OK;
 }
 
-/* Returns the failure if it ends the run, as that of the only input does, too. */
+/* Settles a failed input. Returns its failure if that ends the run, or if it is the only input. */
 static enum clv_status settle_failed(struct batch *run, size_t index, struct outcome *outcome, struct clv_error *err)
 {
     const enum clv_status failure = outcome->status;
@@ -232,7 +234,8 @@ static void show_progress(struct batch *run, size_t index, bool is_earlier)
         progress_weigh(&run->progress, run->pixels_done, run->n_pixels);
     }
     snprintf(failed, sizeof failed, "%zu failed", run->result->n_failed);
-    if (!is_earlier || run->n_delivered == run->inputs.n) /* so that the time left is not of what took none */
+    if (!is_earlier || run->n_delivered == run->inputs.n) /* inputs of an earlier run took no time, and would falsify
+                                                           * the time left */
         report_progress(&run->progress, batch_is_probable(run) ? "drawing" : "segmenting", run->n_delivered,
                         run->inputs.n, run->result->n_failed ? failed : NULL);
 }
@@ -244,7 +247,7 @@ enum clv_status deliver(struct batch *run, size_t index, struct outcome **taken,
         return outcome->status == CLV_ERR_INTERRUPTED ? CLV_OK : outcome_send(run, index, outcome, err);
     const enum clv_status own = outcome->status;
     const bool is_earlier = outcome->is_earlier;
-    /* Nobody takes further inputs then, though the failures of those before it may count instead. */
+    /* The caller then takes no further inputs, although an earlier input's failure may be the one that is returned. */
     const bool is_last = own == CLV_ERR_INTERRUPTED || ends_run(run, outcome);
     if (is_last)
         *err = outcome->error;
@@ -275,7 +278,7 @@ enum clv_status deliver_rest(struct batch *run, struct clv_error *err)
     return run->status;
 }
 
-/* A result in which nothing was found looks like a success. Boxes are counted one by one. */
+/* Warns if nothing was found in boxes, or in any image, since such a run looks like a success. */
 void deliver_note(const struct batch *run)
 {
     const struct clv_files_result *result = run->result;

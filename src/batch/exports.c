@@ -1,5 +1,5 @@
-/* Writes an image's objects in the formats of other programs, a function of the table of files (file_kinds.c) each; and
- * the names of labels that these formats have once for all images. */
+/* Writes an image's objects in the formats of other programs, by a function for each row of file_kinds.c, and the files
+ * of label names that these formats have once for all images. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ char *export_path_between(const char *file, const char *image)
         return string_copy(image);
     struct text path;
     size_t common = 0, n = strlen(folder);
-    folder[n] = '/'; /* the zero byte is not needed below */
+    folder[n] = '/'; /* below, n bounds the folder instead of the zero byte */
     for (size_t i = 0; i <= n && folder[i] == target[i]; i++)
         common = folder[i] == '/' ? i + 1 : common;
     text_init(&path, PATH_MAX * 2);
@@ -131,7 +131,7 @@ enum clv_status voc_classes_write(const char *path, struct labelled *item, const
     return clv_png_write_labels(path, item->width, item->height, item->labels, (const uint8_t(*)[3])palette, 256, err);
 }
 
-/* The label image of objects, as VOC has it: their numbers in its palette, or 16 bits of grey where these are more. */
+/* Writes the numbers of objects as VOC does, in its palette; as 16-bit grey if there are too many. */
 enum clv_status voc_objects_write(const char *path, struct labelled *item, const struct batch *run,
                                   struct clv_error *err)
 {
