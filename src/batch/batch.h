@@ -229,7 +229,7 @@ struct batch {
     size_t n_watched;        /* number of images in `unmet`, the sum of the shares of unseen features */
     double unmet;
     bool is_unmet_said;
-    size_t n_boxes, n_boxes_empty; /* segmented boxes; those in which nothing was found */
+    size_t n_boxes, n_boxes_empty; /* segmented boxes; empty ones, of which the first is first_empty */
     char first_empty[200];
     size_t n_empty; /* masks with label 0 alone */
     double *pixels; /* [inputs.n] pixels of inputs that are not finished, else 0, for the time left; or NULL */
@@ -393,9 +393,9 @@ enum clv_status mask_format_check(enum clv_mask_format format, const struct clv_
 
 /* Writes label_of[height][width], all or nothing: a PNG, or, if the path ends with .tif, a GeoTIFF with the
  * georeference of the file `image` (NULL: none). labels may be NULL with CLV_MASKS_GREY: then the values are not
- * labels, and 255 is not void. In the palette of two labels without a table of names they are black and white, so that
- * any viewer shows them; other labels have colours of clv_default_palette or of the table. CLV_VOID stays 255, but
- * becomes 0 with CLV_MASKS_BINARY. */
+ * labels, and 255 is not void. Two labels without a table of names are black and white in the palette, so that any
+ * viewer shows them; others have the colours of labels->palette. CLV_VOID stays 255, but becomes 0 with
+ * CLV_MASKS_BINARY. */
 enum clv_status mask_file_write(const char *path, const char *image, int32_t width, int32_t height,
                                 const uint8_t *label_of, enum clv_mask_format format, const struct clv_labels *labels,
                                 struct clv_error *err) CLV_CHECK;
@@ -498,8 +498,10 @@ enum clv_status report_picture(struct outcome *outcome, struct labelled *item, s
 /* Completes the report with the entries so far. Returns `status` with its message if it is a failure. */
 enum clv_status report_end(struct batch *run, enum clv_status status, struct clv_error *err) CLV_CHECK;
 
-/* status_file.c: the table of all inputs. Claimed before any work, but not in a folder that the run makes; begun with
- * its head, which a later shard's has not; a line for each input that is settled; ended if any input was settled. */
+/* status_file.c: the table of all inputs. status_claim checks before any work that it may be written, unless it is in a
+ * folder that the run makes. status_begin creates it with its head, which the tables of later shards do not have;
+ * status_put adds a line for each settled input; begun with its head, which a later shard's has not; a line for each
+ * input that is settled; ended if any input was settled. */
 enum clv_status status_claim(struct batch *run, struct clv_error *err) CLV_CHECK;
 enum clv_status status_begin(struct batch *run, struct clv_error *err) CLV_CHECK;
 void status_put(struct batch *run, const struct clv_file_outcome *outcome);

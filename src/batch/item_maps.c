@@ -1,4 +1,4 @@
-/* Reads the network maps of an input: those that --maps names, else those of the set's columns. Start at
+/* Reads the network maps of an input, from the folders of --maps or the columns of the set. Start at
  * input_maps_read. */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "feature/recipe/recipe.h"
 #include "intake/intake.h"
 
-/* *path is the input's map of a name, NULL if neither the folders nor the columns have any. */
+/* Finds the input's map of a name: *path, NULL if neither the folders of --maps nor the columns of the set have it. */
 static enum clv_status find(char **path, const char *name, const struct input *input, const struct batch *run,
                             struct clv_error *err)
 {
@@ -26,7 +26,7 @@ static enum clv_status find(char **path, const char *name, const struct input *i
     return CLV_OK;
 }
 
-/* An input as a set of its own, whose maps are the recipe's. */
+/* A set with an input as its only item, with the maps of the recipe. */
 struct own_set {
     struct clv_set set;
     struct clv_item item;
@@ -54,7 +54,7 @@ static enum clv_status find_all(struct own_set *self, const struct input *input,
 double input_maps_memory(const struct input *input, const struct batch *run)
 {
     OWNED(own_set_release) struct own_set own = {.item = {.name = NULL}};
-    struct clv_error ignored; /* reported when the maps are read */
+    struct clv_error ignored; /* ignored: reported when the maps are read */
     const struct clv_recipe *recipe = &run->model->recipe;
     bool is_found = find_all(&own, input, run, &ignored) == CLV_OK;
     return is_found ? item_maps_memory(recipe, &own.set, &own.item, &run->options.limits) : 0;

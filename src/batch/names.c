@@ -1,5 +1,5 @@
-/* Writes small files of names into the output folder, which several runs and shards share: one that says the same stays.
- * Start at names_write. */
+/* Writes small files of label names into the output folder, which several runs and shards share: a file with the same
+ * text stays. Start at names_write. */
 #include <string.h>
 
 #include "base/base.h"
@@ -23,7 +23,7 @@ static enum clv_status claim_names(struct batch *run, const char *path, struct c
     const struct clv_files_options *options = &run->options;
     OWNED_ARRAY char *folder = options->data ? path_folder(options->data) : NULL;
     OWNED_ARRAY char *labels = folder ? path_join(folder, "labels.tsv") : NULL;
-    bool is_file = options->data && !path_is_folder(options->data); /* next to which labels.tsv is read */
+    bool is_file = options->data && !path_is_folder(options->data); /* labels.tsv beside it is an input as well */
     const char *const inputs[] = {options->data, options->boxes, is_file ? labels : NULL};
     NEED(labels || !options->data);
     return outputs_claim(&run->to.outputs, path, options->existing == CLV_EXISTING_OVERWRITE, "", inputs, 3, err);

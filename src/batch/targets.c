@@ -1,5 +1,5 @@
 /* Plans, before any work, which files a run writes: names every file of every input, reports inputs whose files would
- * be those of others, too, protects the inputs, and looks which files are there. Start at targets_plan. */
+ * collide, protects the inputs, and finds which files exist. Start at targets_plan. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ void target_list_release(struct target_list *list)
     *list = (struct target_list){0};
 }
 
-/* NULL when out of memory. */
+/* Returns folder/<below><output><ending>; NULL: out of memory. */
 static char *file_path(const char *folder, const char *below, const char *output, const char *ending)
 {
     size_t size = strlen(folder) + strlen(below) + strlen(output) + strlen(ending) + 2;
@@ -40,13 +40,13 @@ static char *file_path(const char *folder, const char *below, const char *output
     return path;
 }
 
-/* Judges by the name, because planning opens no image and reads only the headers of TIFFs. */
+/* Whether the image is a JPEG, by its name, because planning reads no image except the headers of TIFFs. */
 static bool is_jpeg(const char *image)
 {
     return image && (text_ends_with(image, ".jpg") || text_ends_with(image, ".jpeg"));
 }
 
-/* Masks of images that lie somewhere on Earth do, too. */
+/* Whether the image has a georeference, which its mask then has as well. */
 static bool is_georeferenced(const char *image)
 {
     struct georeference georeference = {0};
@@ -123,7 +123,7 @@ static enum clv_status find_long_names(struct target_list *list, const struct in
     return CLV_OK;
 }
 
-/* A path of an input, for qsort: by path, then by input. */
+/* A path of an input's file. path_of_compare orders by path, then by input. */
 struct path_of {
     const char *path;
     size_t input;
@@ -136,7 +136,7 @@ static int path_of_compare(const void *a, const void *b)
     return order ? order : (first->input > second->input) - (first->input < second->input);
 }
 
-/* paths[first .. end) are one: each of their inputs gets a message that names another one. */
+/* Adds a problem to each input of paths[first .. end), which are equal. It names another of these inputs. */
 static enum clv_status add_clash(struct target_list *list, const struct input_list *inputs, const struct path_of *paths,
                                  size_t first, size_t end, struct clv_error *err)
 {
@@ -175,7 +175,7 @@ static enum clv_status find_clashes(struct target_list *list, const struct input
     return CLV_OK;
 }
 
-/* A folder on disk. */
+/* Identifies a folder on disk. */
 struct file_identity {
     dev_t device;
     ino_t inode;
@@ -189,7 +189,7 @@ static int compare_identities(const void *a, const void *b)
     return (first->inode > second->inode) - (first->inode < second->inode);
 }
 
-/* The folder that a file is in; *there is false where that is not known. */
+/* Finds the identity of the folder of a file; *there: the folder exists. */
 static enum clv_status identify(struct file_identity *identity, bool *there, const char *path, struct clv_error *err)
 {
     struct stat info;
@@ -201,7 +201,7 @@ static enum clv_status identify(struct file_identity *identity, bool *there, con
     return CLV_OK;
 }
 
-/* Masks among images would be images the next time. */
+/* Fails if a mask would be in a folder of the inputs, where the next run would read it as an image. */
 static enum clv_status check_folders(const struct target_list *list, const struct input_list *inputs,
                                      struct clv_error *err)
 {
@@ -229,7 +229,7 @@ static enum clv_status check_folders(const struct target_list *list, const struc
     return CLV_OK;
 }
 
-/* The rule for outputs (data/outputs.h). */
+/* Checks of outputs by the rule of data/outputs.h. */
 
 static enum clv_status add_outputs(struct outputs *outputs, const struct target_list *list, struct clv_error *err)
 {
@@ -255,7 +255,7 @@ static enum clv_status spare_inputs(const struct outputs *outputs, const struct 
     return CLV_OK;
 }
 
-/* Whether `folder` is SET/masks of an image in SET/images, also where the set itself is not read. */
+/* Sets *has if `folder` is SET/masks and the image is in SET/images. */
 static enum clv_status has_masks_of(bool *has, const struct stat *folder, const char *image, struct clv_error *err)
 {
     static const char part[] = "images/";
@@ -273,7 +273,7 @@ static enum clv_status has_masks_of(bool *has, const struct stat *folder, const 
     return CLV_OK;
 }
 
-/* Masks that may have been drawn are not replaced by what a model says of the images beside them. */
+/* Fails if the output folder has the masks of the images' set, which may be drawn by hand and would be replaced. */
 static enum clv_status spare_masks_beside(const struct batch *run, struct clv_error *err)
 {
     const struct input_list *inputs = &run->inputs;
@@ -297,7 +297,7 @@ static enum clv_status check_there(bool *there, const char *path, struct clv_err
     return CLV_OK;
 }
 
-/* Checks the TIFF in which more objects than 16 bits count would be. */
+/* Does the same for the TIFF that is written instead of a PNG if there are too many objects for 16 bits. */
 static enum clv_status check_tiff(bool *there, const char *path, struct clv_error *err)
 {
     OWNED_ARRAY char *tiff = path_replace_extension(path, ".tif");
@@ -305,7 +305,7 @@ static enum clv_status check_tiff(bool *there, const char *path, struct clv_erro
     return check_there(there, tiff, err);
 }
 
-/* A file of pages that is there is not another run's. */
+/* Fails if an existing file has fewer pages than this run writes, since another run wrote it. */
 static enum clv_status check_pages(const char *path, size_t n, struct clv_error *err)
 {
     uint32_t n_pages = 0;
@@ -320,8 +320,8 @@ static enum clv_status check_pages(const char *path, size_t n, struct clv_error 
                                n_of(n_pages, "page", "pages").text, n);
 }
 
-/* Tiles of a run that was interrupted lie next to the mask that they were to become, and so do windows whose objects
- * were found. *there: whether tiles do. */
+/* Finds the files of tiles and windows that an interrupted run has left beside the mask. *there: the file of tiles
+ * exists. */
 static enum clv_status check_tiles(bool *there, const char *mask, enum clv_existing existing, struct clv_error *err)
 {
     OWNED_ARRAY char *tiles = tiles_path(mask);
@@ -336,7 +336,7 @@ static enum clv_status check_tiles(bool *there, const char *mask, enum clv_exist
     return CLV_OK;
 }
 
-/* Which files of a target are there; the parts are looked at when its turn comes. */
+/* Finds which files of a target exist, except parts, which run_item checks. */
 static enum clv_status look_at_target(struct target *target, const struct batch *run, struct clv_error *err)
 {
     const enum clv_existing existing = (enum clv_existing)run->options.existing;
@@ -377,13 +377,13 @@ enum clv_status targets_check_existing(struct batch *run, struct clv_error *err)
         MUST(look_at_target(&list->items[i], run, err));
         list->n_finished += list->items[i].is_finished;
     }
-    if (run->to.is_stack && list->n_finished < list->n) /* pages are written together */
+    if (run->to.is_stack && list->n_finished < list->n) /* all pages are written together */
         for (size_t i = 0; i < list->n; i++)
             list->items[i].has_mask = list->items[i].is_finished = false;
     return CLV_OK;
 }
 
-/* The shard's block of the targets; each was compared with all others. */
+/* Keeps the targets of the shard; problems were found among the targets of all shards. */
 static void cut_to_shard(struct batch *run)
 {
     struct target_list *list = &run->targets;
@@ -402,7 +402,7 @@ static void cut_to_shard(struct batch *run)
     list->n = kept;
 }
 
-/* Files that options name are not outputs either. */
+/* Fails if an output is a file that an option names. */
 static enum clv_status spare_named(const struct batch *run, struct clv_error *err)
 {
     const struct clv_files_options *options = &run->options;
@@ -423,7 +423,7 @@ enum clv_status target_fail(const struct target *target, struct clv_error *err)
     return fail_told(err, CLV_ERR_CREATE, target->problem, target->problem_path_length, NULL);
 }
 
-/* Says every problem; the last one ends the run if there is nothing else to do. */
+/* Reports every problem. Returns the last one if all inputs have one, or with fail_fast. */
 static enum clv_status report_problems(const struct batch *run, struct clv_error *err)
 {
     const struct target_list *list = &run->targets;

@@ -1,6 +1,6 @@
-/* Refuses, before anything is read, what cannot be met: a table says what each option needs, and the way of labelling, or
- * the place of the output, what it lacks and why. A new option that not everything can do is a row here. Start at
- * wishes_check. */
+/* Refuses, before any file is read, options that the run cannot fulfil: a table has what each option needs; the
+ * labeller, or the form of the output, has what it lacks and why. A new option that some of them cannot fulfil is a row
+ * here. Start at wishes_check. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "batch/batch.h"
 #include "cluster/comm.h"
 
-/* An option, and the member that differs from its default where it was given. */
+/* An option, the member of struct clv_files_options that differs from its default if it is given, and its needs. */
 struct wish {
     const char *option;
     size_t offset, size;
@@ -37,7 +37,7 @@ static const struct wish wishes[] = {
 };
 #undef ROW
 
-/* Something that lacks something: a way of labelling, or a form of output. */
+/* What a labeller or a form of the output lacks. */
 struct lacking {
     const char *name;
     unsigned lacks;
@@ -72,7 +72,7 @@ static enum clv_status check_against(const struct clv_files_options *options, co
     return options->existing == CLV_EXISTING_RESUME ? refuse("--resume", NEEDS_BESIDE, other, err) : CLV_OK;
 }
 
-/* How inputs are labelled: by exactly one of these. */
+/* Checks that exactly one way of labelling is given. */
 static enum clv_status check_ways(const struct clv_files_options *options, struct clv_error *err)
 {
     const char *const ways[] = {options->model || options->model_path ? "--model" : NULL,
@@ -101,7 +101,8 @@ static enum clv_status check_ways(const struct clv_files_options *options, struc
 
 static enum clv_status check_inputs(const struct clv_files_options *options, struct clv_error *err)
 {
-    const bool is_more = !options->data || options->n_images || options->features; /* than a sequence takes */
+    const bool is_more = !options->data || options->n_images || options->features; /* more than the one folder or
+                                                                                    * manifest of a sequence */
     FAIL_IF(options->propagates && is_more, CLV_ERR_USAGE,
             "propagate: takes one folder or manifest of frames and masks");
     FAIL_IF(options->sequence && is_more, CLV_ERR_USAGE, "--sequence: takes one folder or manifest of slices");
@@ -123,7 +124,7 @@ static enum clv_status check_inputs(const struct clv_files_options *options, str
     return CLV_OK;
 }
 
-/* Options that say more of another. */
+/* Checks options that depend on another option. */
 static enum clv_status check_details(const struct clv_files_options *options, struct clv_error *err)
 {
     const bool is_of_all = options->probabilities >= CLV_PROBABILITIES_OF_ALL;
