@@ -29,7 +29,7 @@
 struct batch;
 struct labelled;
 
-/* What options and files need, and a labeller or an output can lack. */
+/* Needs of options and files, which a labeller or an output can lack. */
 enum {
     NEEDS_PIXELS = 1,  /* images */
     NEEDS_LABELS = 2,  /* labels, not probabilities */
@@ -91,7 +91,7 @@ struct target {
     char *mask, *files[N_FILES]; /* paths; NULL: not wanted */
     char *problem; /* why the output cannot be written, so that this input fails and the others continue; or NULL */
     size_t problem_path_length; /* length of the input's name, with which `problem` begins */
-    unsigned there;             /* with --resume: bits 1 << enum file of the files that exist */
+    unsigned existing;          /* with --resume: bits 1 << enum file of the files that exist */
     bool has_mask;              /* with --resume: the mask exists */
     bool is_finished;           /* all exist, except parts, which run_item checks */
     bool is_tiled;
@@ -143,7 +143,7 @@ struct labelled {
     struct label_map map;          /* of all labels, instead of `labels` */
     bool is_empty;                 /* a raster by tiles has only labels 0 and void */
     unsigned todo;                 /* bits 1 << enum file of the files to write */
-    bool was_there;                /* labels were read from an existing mask */
+    bool is_read_back;             /* labels were read from an existing mask */
     struct map_reader *maps;       /* of the recipe; or NULL */
     struct clv_object_map objects; /* found with --objects, or {0} */
     struct clv_object_map boxed;   /* the object in each box; {0} for other labellers */
@@ -166,7 +166,7 @@ void labelled_release(struct labelled *item);
 struct outcome {
     enum clv_status status;
     struct clv_error error;
-    bool is_said;               /* the failure was reported already: two inputs with one output, or a frame of a chain
+    bool is_reported;           /* the failure was reported already: two inputs with one output, or a frame of a chain
                                  * that failed */
     bool is_earlier;            /* an earlier run finished it */
     bool is_labelled, is_empty; /* this run has found labels; all are 0 or void */
@@ -188,7 +188,7 @@ struct given_frames {
 struct batch {
     struct clv_files_options options; /* a copy, in which batch_init has set members that depend on others */
     const struct labeller *labeller;
-    void *own;                      /* state of the labeller */
+    void *state;                    /* state of the labeller */
     struct clv_labels labels;       /* of the masks */
     const struct clv_model *model;  /* NULL: no model labels */
     char model_digest[DIGEST_SIZE]; /* of the model's file, or of the file that clv_model_write would write */
@@ -209,7 +209,7 @@ struct batch {
     struct part_options parts;    /* the options on which parts of tables depend */
     struct listed *listed;        /* what the tables need of all inputs, of all shards; NULL: no table is wanted */
     struct clv_progress progress; /* the caller's, with one message at a time */
-    pthread_mutex_t saying;
+    pthread_mutex_t message_lock;
     struct memory_gate gate;
     struct comm_deal *deal; /* with which processes share the inputs; NULL: one process */
     int n_threads;
@@ -228,7 +228,7 @@ struct batch {
     struct map_drift *drift; /* of the model's maps */
     size_t n_watched;        /* number of images in `unmet`, the sum of the shares of unseen features */
     double unmet;
-    bool is_unmet_said;
+    bool is_unmet_reported;
     size_t n_boxes, n_boxes_empty; /* segmented boxes; empty ones, of which the first is first_empty */
     char first_empty[200];
     size_t n_empty; /* masks with label 0 alone */
@@ -383,7 +383,7 @@ void destination_release(struct destination *to);
 enum clv_status names_write(struct batch *run, const char *below, struct text *text, struct clv_error *err) CLV_CHECK;
 
 /* Whether the file has this text. */
-bool file_says(const char *path, const struct text *text);
+bool file_has_text(const char *path, const struct text *text);
 
 /* masks.c: the mask's file. */
 
@@ -454,7 +454,7 @@ enum clv_status voc_classes_write(const char *path, struct labelled *item, const
 enum clv_status voc_objects_write(const char *path, struct labelled *item, const struct batch *run,
                                   struct clv_error *err) CLV_CHECK;
 /* Whether the document at that path begins as coco.json of this program does. */
-bool annotations_are_own(const char *path);
+bool annotations_are_of_cleave(const char *path);
 enum clv_status annotations_write(const char *path, struct labelled *item, const struct batch *run,
                                   struct clv_error *err) CLV_CHECK;
 /* Return the image's path as exports name it, and the relative path of an image from the folder of `file`, with links

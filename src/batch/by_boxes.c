@@ -314,7 +314,7 @@ static enum clv_status cut_boxes(struct labelled *item, struct batch *run, size_
 static enum clv_status open_boxes(struct batch *run, struct clv_error *err)
 {
     struct by_boxes *self = array_zalloc(1, sizeof *self);
-    NEED(run->own = self);
+    NEED(run->state = self);
     MUST(read_boxes(self, run, err));
     run->boxes = &self->boxes;
     run->box_values = self->values;
@@ -334,7 +334,7 @@ static double bytes_of_boxes(const struct batch *run, const struct input *input,
 
 static void close_boxes(struct batch *run)
 {
-    struct by_boxes *self = run->own;
+    struct by_boxes *self = run->state;
     if (self) {
         clv_boxes_release(&self->boxes);
         array_free(self->values);

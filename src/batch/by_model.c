@@ -82,7 +82,7 @@ static int32_t count_bands(const char *path, const struct clv_image_limits *limi
 static enum clv_status check_bands(const struct batch *run, struct clv_error *err)
 {
     const struct clv_image_limits *limits = &run->options.limits;
-    bool is_said = false;
+    bool is_reported = false;
     for (size_t i = 0; i < run->inputs.n && limits->grey16_high <= 0; i++) {
         const char *image = run->inputs.items[i].image;
         int32_t n = image ? count_bands(image, limits) : 0;
@@ -90,12 +90,12 @@ static enum clv_status check_bands(const struct batch *run, struct clv_error *er
                 "%s: an image of %d bands, but the model is of photographs; train a model on images of these bands, or "
                 "add --range 0,65535 to have colours made of them by each image's own values",
                 image, n);
-        if (n && !is_said)
+        if (n && !is_reported)
             report_message(&run->progress, CLV_WARNING,
                            "%s: an image of bands, but the model is of photographs: colours are made of the bands by "
                            "this image's own values",
                            image);
-        is_said |= n > 0;
+        is_reported |= n > 0;
     }
     return CLV_OK;
 }
@@ -117,7 +117,7 @@ static enum clv_status open_model(struct batch *run, struct clv_error *err)
 {
     const struct clv_files_options *options = &run->options;
     struct by_model *self = array_zalloc(1, sizeof *self);
-    NEED(run->own = self);
+    NEED(run->state = self);
     NEED(self->oracles = array_zalloc((size_t)run->n_threads, sizeof *self->oracles));
     self->n_threads = run->n_threads;
     MUST(model_open(&self->model, &self->is_view, run, err));
@@ -138,7 +138,7 @@ static enum clv_status open_model(struct batch *run, struct clv_error *err)
 
 static void close_model(struct batch *run)
 {
-    struct by_model *self = run->own;
+    struct by_model *self = run->state;
     if (!self)
         return;
     for (int thread = 0; self->oracles && thread < self->n_threads; thread++)
@@ -184,7 +184,7 @@ static enum clv_status find_probabilities(struct labelled *item, const struct ba
 static enum clv_status label_example_of(struct labelled *item, struct batch *run, size_t index,
                                         struct clv_oracle *oracle, struct clv_error *err)
 {
-    const struct by_model *self = run->own;
+    const struct by_model *self = run->state;
     OWNED(clv_example_release) struct clv_example example = {0};
     if (self->dataset) {
         MUST(dataset_example(&example, self->dataset, run->first + index, err));
@@ -201,7 +201,7 @@ static enum clv_status label_example_of(struct labelled *item, struct batch *run
 static enum clv_status label_image(struct labelled *item, struct batch *run, size_t index, int thread,
                                    struct clv_error *err)
 {
-    struct by_model *self = run->own;
+    struct by_model *self = run->state;
     struct clv_oracle **oracle = &self->oracles[thread];
     if (!*oracle)
         MUST(clv_oracle_new(oracle, run->options.engine, err));
@@ -223,7 +223,7 @@ double model_bytes(const struct batch *run, const struct input *input, int32_t w
     return memory_of_work(&work, width, height, file_size);
 }
 
-static enum clv_status advise(const struct batch *run, const struct input *input, struct clv_error *err)
+static enum clv_status advise_tiles(const struct batch *run, const struct input *input, struct clv_error *err)
 {
     struct clv_image_limits limits = run->options.limits;
     const struct clv_recipe *recipe = &run->model->recipe;
@@ -240,7 +240,7 @@ const struct labeller by_model = {.name = "a model",
                                   .each = run_all,
                                   .label = label_image,
                                   .bytes = model_bytes,
-                                  .advise_memory = advise,
+                                  .advise_memory = advise_tiles,
                                   .close = close_model};
 
 static double bytes_of_item(const struct batch *run, const struct input *input, int32_t width, int32_t height,

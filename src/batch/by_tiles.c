@@ -14,11 +14,11 @@
 #include "refine/by_model/by_model.h"
 #include "segment/segment.h"
 
-#define TILE_BYTES   100e6 /* of a thread: a window of tiles and its features */
-#define REGION_BYTES 250   /* of a region: field, cut and samples */
-#define ROW_BYTES    16    /* per pixel of a band of rows: colours, labels and numbers, read and written */
-#define BAND_ROWS    300.0 /* rows of a band with their halo, of all files */
-#define LEAST_BYTES  40e6  /* of the process before the first input */
+#define TILE_BYTES    100e6 /* of a thread: a window of tiles and its features */
+#define REGION_BYTES  250   /* of a region: field, cut and samples */
+#define ROW_BYTES     16    /* per pixel of a band of rows: colours, labels and numbers, read and written */
+#define BAND_ROWS     300.0 /* rows of a band with their halo, of all files */
+#define STARTED_BYTES 40e6  /* of the process before the first input */
 
 double tiles_bytes(const struct batch *run, const struct input *input)
 {
@@ -33,7 +33,7 @@ double tiles_bytes(const struct batch *run, const struct input *input)
     const double of_objects = batch_has_learned_objects(run) ? learned_threads(run) * LEARNED_WINDOW_BYTES : 0;
     const double bytes =
         fmax(run->n_threads * TILE_BYTES + REGION_BYTES * n_regions, of_objects) + BAND_ROWS * width * ROW_BYTES;
-    return fmax(fmin(bytes, run->gate.limit - LEAST_BYTES), 0);
+    return fmax(fmin(bytes, run->gate.limit - STARTED_BYTES), 0);
 }
 
 #define UNMERGED ".unmerged" /* extension of the file of labels before specks are merged and objects change labels */
@@ -287,9 +287,9 @@ static enum clv_status find_means(struct labelled *item, struct raster_cut *cut,
 static enum clv_status check_probabilities(const struct batch *run, struct clv_error *err)
 {
     const struct clv_model *model = run->model;
-    const bool is_small = model->layout.n_labels == 2 || model->layout.pairwise == CLV_PAIRWISE_NONE;
+    const bool is_tractable = model->layout.n_labels == 2 || model->layout.pairwise == CLV_PAIRWISE_NONE;
     const bool are_margins = run->options.probabilities == CLV_PROBABILITIES_MARGINS;
-    if (!batch_is_probable(run) || is_small || (!are_margins && model->decoding.rule != CLV_DECODE_ORACLE))
+    if (!batch_is_probable(run) || is_tractable || (!are_margins && model->decoding.rule != CLV_DECODE_ORACLE))
         return CLV_OK;
     return fail(err, CLV_ERR_USAGE, "more than two labels, coupled between regions that form loops, have no %s; %s",
                 are_margins ? "margins" : "samples",
@@ -299,7 +299,7 @@ static enum clv_status check_probabilities(const struct batch *run, struct clv_e
 
 /* Sets the model's rule of decoding to MAP, the one that tiles support, if another rule was learned. A note reports
  * that; if --decode names the other rule, the run fails later. */
-static void decide_by_map(struct clv_model *model, const struct batch *run, const char *image)
+static void use_map_rule(struct clv_model *model, const struct batch *run, const char *image)
 {
     if (batch_is_probable(run) || run->options.decode == CLV_DECODING_MIN_LOSS) { /* the rule has no effect */
         model->decoding.rule = CLV_DECODE_MAP;
@@ -353,7 +353,7 @@ enum clv_status tiles_label(struct labelled *item, const struct batch *run, stru
     OWNED(output_locks_release) struct output_locks locks = {.n = 0};
     NEED(tiles);
     MUST(check_probabilities(run, err));
-    decide_by_map(&model, run, item->input->image);
+    use_map_rule(&model, run, item->input->image);
     options.key = tiles_key(run);
     MUST(outputs_make_folder(item->target->mask, err));
     MUST(output_locks_file(&locks, tiles, err)); /* a run into this folder and a run for this file alone may write the

@@ -14,15 +14,15 @@
 #include "model/model.h"
 
 /* With fewer training images, the variation between images cannot be estimated. */
-#define FEWEST_LEARNED 8
+#define MIN_LEARNED 8
 
 /* Up to this number of images, their sizes are read before the run, for the estimate of the time left. */
-#define MOST_SIZED 20000
+#define MAX_SIZED 20000
 
 static void find_pixels(struct batch *run)
 {
     const size_t n = run->inputs.n;
-    if (n < 2 || n > MOST_SIZED || !(run->pixels = array_zalloc(n, sizeof *run->pixels)))
+    if (n < 2 || n > MAX_SIZED || !(run->pixels = array_zalloc(n, sizeof *run->pixels)))
         return;
     for (size_t i = 0; i < n; i++) {
         const struct input *input = &run->inputs.items[i];
@@ -71,7 +71,7 @@ static void watch_maps(struct batch *run, const float *means)
     bool is_bands =
         m >= 0 && strcmp(recipe->maps[m].name, BANDS_MAP) == 0; /* their deviations are over parts of images, so that
                                                                  * few images suffice */
-    if (m >= 0 && (is_bands || !(n_learned && strtod(n_learned, NULL) < FEWEST_LEARNED)))
+    if (m >= 0 && (is_bands || !(n_learned && strtod(n_learned, NULL) < MIN_LEARNED)))
         report_message(&run->progress, CLV_NOTE,
                        "%s%s: those of the first %s are not like those of the training images: means of %s are "
                        "%.1f of their deviations off. %s",
@@ -89,13 +89,13 @@ static void watch_features(struct batch *run, double unmet)
 {
     size_t n = ++run->n_watched;
     run->unmet += unmet;
-    double share = run->unmet / (double)n, own = 0;
-    const char *said = clv_record_get(&run->model->record, RECORD_UNSEEN);
-    if (said && !parse_double(said, &own))
-        own = 0;
-    if (run->is_unmet_said || n & (n - 1) || share <= 0.004 + 0.02 / (double)n + 1.5 * own)
+    double share = run->unmet / (double)n, learned = 0;
+    const char *recorded = clv_record_get(&run->model->record, RECORD_UNSEEN);
+    if (recorded && !parse_double(recorded, &learned))
+        learned = 0;
+    if (run->is_unmet_reported || n & (n - 1) || share <= 0.004 + 0.02 / (double)n + 1.5 * learned)
         return;
-    run->is_unmet_said = true;
+    run->is_unmet_reported = true;
     report_message(&run->progress, CLV_WARNING,
                    "%.1f %% of the features of the first %s were in no training image; use a model of similar images",
                    100 * share, n_of(n, "image", "images").text);
@@ -109,23 +109,23 @@ static void count_boxes(struct batch *run, const struct box_findings *found)
     run->n_boxes_empty += found->n_empty;
 }
 
-static void tell(struct batch *run, size_t index, const struct outcome *outcome)
+static void report_outcome(struct batch *run, size_t index, const struct outcome *outcome)
 {
-    const struct clv_file_outcome told = {.name = run->inputs.items[index].name,
-                                          .mask = outcome->status == CLV_OK ? run->targets.items[index].mask : NULL,
-                                          .message = outcome->status != CLV_OK ? outcome->error.message
-                                                                               : outcome->found.first_empty,
-                                          .status = outcome->status,
-                                          .is_earlier = outcome->is_earlier,
-                                          .n_objects = outcome->n_objects,
-                                          .share = outcome->summary.share,
-                                          .entropy = outcome->summary.entropy,
-                                          .bound = outcome->summary.bound,
-                                          .standard_error = outcome->summary.standard_error,
-                                          .kind = outcome->summary.kind};
-    status_put(run, &told);
+    const struct clv_file_outcome report = {.name = run->inputs.items[index].name,
+                                            .mask = outcome->status == CLV_OK ? run->targets.items[index].mask : NULL,
+                                            .message = outcome->status != CLV_OK ? outcome->error.message
+                                                                                 : outcome->found.first_empty,
+                                            .status = outcome->status,
+                                            .is_earlier = outcome->is_earlier,
+                                            .n_objects = outcome->n_objects,
+                                            .share = outcome->summary.share,
+                                            .entropy = outcome->summary.entropy,
+                                            .bound = outcome->summary.bound,
+                                            .standard_error = outcome->summary.standard_error,
+                                            .kind = outcome->summary.kind};
+    status_put(run, &report);
     if (run->options.settled)
-        run->options.settled(run->options.context, &told);
+        run->options.settled(run->options.context, &report);
 }
 
 static enum clv_status settle_done(struct batch *run, size_t index, struct outcome *outcome, struct clv_error *err)
@@ -148,7 +148,7 @@ static enum clv_status settle_done(struct batch *run, size_t index, struct outco
 static bool ends_run(const struct batch *run, const struct outcome *outcome)
 {
     const enum clv_status status = outcome->status;
-    return ((status == CLV_ERR_CREATE || status == CLV_ERR_IO) && !outcome->is_said) ||
+    return ((status == CLV_ERR_CREATE || status == CLV_ERR_IO) && !outcome->is_reported) ||
            (status != CLV_OK && run->options.fail_fast);
 }
 
@@ -189,11 +189,11 @@ static enum clv_status settle_failed(struct batch *run, size_t index, struct out
         *err = outcome->error;
         return failure;
     }
-    if (run->inputs.n > 1 && !outcome->is_said)
+    if (run->inputs.n > 1 && !outcome->is_reported)
         report_message(&run->progress, CLV_COMPLAINT, "%s", outcome->error.message);
     if (run->report)
         MUST(clv_report_add_failure(run->report, run->inputs.items[index].name, outcome->error.message, err));
-    if (run->inputs.n > 1 || outcome->is_said)
+    if (run->inputs.n > 1 || outcome->is_reported)
         return CLV_OK;
     *err = outcome->error;
     return failure;
@@ -212,7 +212,7 @@ static void settle(struct batch *run, size_t index, struct outcome *outcome)
     struct clv_error error;
     if (outcome->status == CLV_ERR_INTERRUPTED)
         return;
-    tell(run, index, outcome);
+    report_outcome(run, index, outcome);
     const enum clv_status status = outcome->status == CLV_OK ? settle_done(run, index, outcome, &error)
                                                              : settle_failed(run, index, outcome, &error);
     if (status != CLV_OK)
@@ -245,10 +245,10 @@ enum clv_status deliver(struct batch *run, size_t index, struct outcome **taken,
     const struct outcome *outcome = *taken;
     if (comm_rank())
         return outcome->status == CLV_ERR_INTERRUPTED ? CLV_OK : outcome_send(run, index, outcome, err);
-    const enum clv_status own = outcome->status;
+    const enum clv_status outcome_status = outcome->status;
     const bool is_earlier = outcome->is_earlier;
     /* The caller then takes no further inputs, although an earlier input's failure may be the one that is returned. */
-    const bool is_last = own == CLV_ERR_INTERRUPTED || ends_run(run, outcome);
+    const bool is_last = outcome_status == CLV_ERR_INTERRUPTED || ends_run(run, outcome);
     if (is_last)
         *err = outcome->error;
     pthread_mutex_lock(&run->lock);
@@ -256,13 +256,13 @@ enum clv_status deliver(struct batch *run, size_t index, struct outcome **taken,
     while (run->next < run->inputs.n && run->parked[run->next])
         settle_next(run);
     run->n_delivered++;
-    if (own != CLV_ERR_INTERRUPTED)
+    if (outcome_status != CLV_ERR_INTERRUPTED)
         show_progress(run, index, is_earlier);
     const enum clv_status status = run->status;
     if (status != CLV_OK)
         *err = run->error;
     pthread_mutex_unlock(&run->lock);
-    return status != CLV_OK ? status : is_last ? own : CLV_OK;
+    return status != CLV_OK ? status : is_last ? outcome_status : CLV_OK;
 }
 
 enum clv_status deliver_rest(struct batch *run, struct clv_error *err)

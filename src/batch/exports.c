@@ -14,16 +14,16 @@
 
 #define MAX_BYTES ((size_t)1 << 32)
 
-bool annotations_are_own(const char *path)
+bool annotations_are_of_cleave(const char *path)
 {
     char *bytes;
     size_t size;
     struct clv_error ignored;
     if (file_read_head(&bytes, &size, path, sizeof COCO_BEGINNING - 1, &ignored) != CLV_OK)
         return false;
-    bool is_own = size == sizeof COCO_BEGINNING - 1 && memcmp(bytes, COCO_BEGINNING, size) == 0;
+    bool is_of_cleave = size == sizeof COCO_BEGINNING - 1 && memcmp(bytes, COCO_BEGINNING, size) == 0;
     array_free(bytes);
-    return is_own;
+    return is_of_cleave;
 }
 
 enum clv_status export_names_write(struct batch *run, struct clv_error *err)
@@ -53,10 +53,10 @@ const char *export_image_of(const struct input *input)
 
 char *export_path_between(const char *file, const char *image)
 {
-    char folder[PATH_MAX], target[PATH_MAX], *own = path_folder(file);
-    bool is_known = own && realpath(own, folder) && realpath(image, target);
-    array_free(own);
-    if (!own)
+    char folder[PATH_MAX], target[PATH_MAX], *parent = path_folder(file);
+    bool is_known = parent && realpath(parent, folder) && realpath(image, target);
+    array_free(parent);
+    if (!parent)
         return NULL;
     if (!is_known)
         return string_copy(image);

@@ -24,26 +24,26 @@ static const struct labeller *choose_labeller(const struct clv_files_options *op
 }
 
 /* Passes messages of threads to the caller, one at a time. */
-static void say(void *context, enum clv_message kind, const char *text)
+static void pass_message(void *context, enum clv_message kind, const char *text)
 {
     struct batch *run = context;
     const struct clv_progress *caller = run->options.progress;
-    pthread_mutex_lock(&run->saying);
+    pthread_mutex_lock(&run->message_lock);
     if (caller && caller->say)
         caller->say(caller->context, kind, text);
-    pthread_mutex_unlock(&run->saying);
+    pthread_mutex_unlock(&run->message_lock);
 }
 
-static void tell_progress(void *context, const char *what, size_t done, size_t total, const char *note)
+static void pass_progress(void *context, const char *what, size_t done, size_t total, const char *note)
 {
     struct batch *run = context;
     const struct clv_progress *caller = run->options.progress;
-    pthread_mutex_lock(&run->saying);
+    pthread_mutex_lock(&run->message_lock);
     report_progress(caller, what, done, total, note);
-    pthread_mutex_unlock(&run->saying);
+    pthread_mutex_unlock(&run->message_lock);
 }
 
-static void weigh(void *context, double done, double total)
+static void pass_weights(void *context, double done, double total)
 {
     struct batch *run = context;
     progress_weigh(run->options.progress, done, total);
@@ -54,7 +54,7 @@ static enum clv_status batch_init(struct batch *run, struct clv_files_result *re
 {
     clv_files_defaults(&run->options);
     run->options = options ? *options : run->options;
-    pthread_mutex_init(&run->saying, NULL);
+    pthread_mutex_init(&run->message_lock, NULL);
     pthread_mutex_init(&run->lock, NULL);
     run->result = result;
     if (run->options.features && !run->options.feature_files) {
@@ -65,11 +65,11 @@ static enum clv_status batch_init(struct batch *run, struct clv_files_result *re
     if (run->options.probabilities == CLV_PROBABILITIES_OF_LABEL && run->options.mask_format == CLV_MASKS_AUTO)
         run->options.mask_format = CLV_MASKS_GREY;
     run->n_threads = parallel_threads(run->options.n_threads);
-    run->progress = (struct clv_progress){.report = tell_progress,
+    run->progress = (struct clv_progress){.report = pass_progress,
                                           .context = run,
                                           .stop = options->progress ? options->progress->stop : NULL,
-                                          .say = say,
-                                          .weigh = weigh};
+                                          .say = pass_message,
+                                          .weigh = pass_weights};
     memory_gate_init(&run->gate, run->options.memory);
     run->labeller = choose_labeller(&run->options);
     run->to.output = run->options.output;
@@ -91,7 +91,7 @@ static void batch_release(struct batch *run)
     clv_labels_release(&run->labels);
     destination_release(&run->to);
     memory_gate_release(&run->gate);
-    pthread_mutex_destroy(&run->saying);
+    pthread_mutex_destroy(&run->message_lock);
     pthread_mutex_destroy(&run->lock);
 }
 

@@ -315,7 +315,7 @@ void destination_release(struct destination *to)
  * writing it. */
 
 /* Whether this program wrote the report, by its beginning, so that --resume may replace it. */
-static bool is_own_page(const char *path)
+static bool is_report_of_cleave(const char *path)
 {
     char *bytes;
     size_t size;
@@ -328,7 +328,7 @@ static bool is_own_page(const char *path)
 }
 
 /* Claims a file. is_joined: other shards of the run write it as well. */
-static enum clv_status claim(struct batch *run, const char *path, bool is_own, bool is_joined, const char *hint,
+static enum clv_status claim(struct batch *run, const char *path, bool is_of_cleave, bool is_joined, const char *hint,
                              struct clv_error *err)
 {
     const struct clv_files_options *options = &run->options;
@@ -336,7 +336,7 @@ static enum clv_status claim(struct batch *run, const char *path, bool is_own, b
                                   options->data && path_is_folder(options->data) ? NULL : options->data,
                                   options->boxes};
     const bool may_replace = options->existing == CLV_EXISTING_OVERWRITE ||
-                             (is_own && (options->existing == CLV_EXISTING_RESUME || is_joined));
+                             (is_of_cleave && (options->existing == CLV_EXISTING_RESUME || is_joined));
     enum path_kind kind = PATH_ABSENT; /* a folder that does not exist yet has no files */
     MUST(path_look(&kind, path, err));
     return kind == PATH_ABSENT
@@ -352,7 +352,7 @@ static enum clv_status claim_tables(struct batch *run, struct clv_error *err)
     for (int k = 0; k < n; k++) {
         const bool is_coco = paths[k] && text_ends_with(paths[k], ".json");
         if (status == CLV_OK)
-            status = claim(run, paths[k], !is_coco || annotations_are_own(paths[k]), run->options.shard.count > 0,
+            status = claim(run, paths[k], !is_coco || annotations_are_of_cleave(paths[k]), run->options.shard.count > 0,
                            ", --resume does the rest", err);
         array_free(paths[k]);
     }
@@ -368,7 +368,7 @@ enum clv_status folder_claim(struct batch *run, struct clv_error *err)
     OWNED_ARRAY char *page = path_join(to->report, "index.html");
     OWNED_ARRAY char *picture = path_join(to->report, "index-pictures/000101-1.jpg");
     NEED(page && picture);
-    MUST(claim(run, page, is_own_page(page), false, "", err));
+    MUST(claim(run, page, is_report_of_cleave(page), false, "", err));
     MUST(claim_tables(run, err));
     /* of the pictures of a large report only one is checked */
     return output_check_existing(picture, run->options.existing != CLV_EXISTING_REFUSE, "", err);

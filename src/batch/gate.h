@@ -41,7 +41,7 @@ enum clv_status memory_gate_enter(struct memory_gate *self, size_t index, double
                                   struct clv_error *err) CLV_CHECK;
 void memory_gate_leave(struct memory_gate *self, double bytes);
 
-/* What memory_of_work depends on. */
+/* The work on an image, for memory_of_work. */
 struct memory_work {
     const struct clv_model *model; /* NULL: boxes are segmented, .. */
     bool is_given;                 /* .. or masks are given */

@@ -8,7 +8,7 @@
 #include "batch/batch.h"
 #include "intake/intake.h"
 
-#define LARGEST_STREAM ((size_t)1 << 30) /* most bytes of an image on standard input */
+#define MAX_STREAM ((size_t)1 << 30) /* most bytes of an image on standard input */
 
 /* Adds the items of the chosen splits of the set. */
 static enum clv_status add_splits(struct batch *run, struct clv_set *set, struct clv_error *err)
@@ -53,7 +53,7 @@ static enum clv_status add_all(struct batch *run, const struct clv_dataset *data
         const char *path = options->images[i];
         MUST(strcmp(path, "-") != 0 ? inputs_add_path(inputs, path, &run->progress, err)
              : output_is_stream(options)
-                 ? inputs_add_standard(inputs, LARGEST_STREAM, err)
+                 ? inputs_add_standard(inputs, MAX_STREAM, err)
                  : inputs_add_stream(inputs, stdin, options->null ? 0 : '\n', &run->progress, err));
     }
     return CLV_OK;

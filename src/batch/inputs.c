@@ -14,7 +14,7 @@
 
 #define STANDARD_INPUT "standard input"
 #define STREAM_BLOCK   ((size_t)1 << 20)
-#define LONGEST_PATH   (1 << 16) /* most bytes of a path in a list */
+#define MAX_PATH_SIZE  (1 << 16) /* most bytes of a path in a list */
 
 void input_release(struct input *item)
 {
@@ -185,15 +185,15 @@ enum clv_status inputs_add_stream(struct input_list *list, FILE *stream, char se
                                   const struct clv_progress *progress, struct clv_error *err)
 {
     OWNED(text_release) struct text path = {0};
-    text_init(&path, LONGEST_PATH);
+    text_init(&path, MAX_PATH_SIZE);
     for (int c = 0; c != EOF;) {
         c = getc(stream);
         if (c != EOF && c != separator) {
             char byte = (char)c;
             text_append(&path, &byte, 1);
             if (path.failed) {
-                FAIL_IF(path.size + 2 > LONGEST_PATH, CLV_ERR_DATA,
-                        "standard input: a path is longer than %d bytes; is it a list?", LONGEST_PATH);
+                FAIL_IF(path.size + 2 > MAX_PATH_SIZE, CLV_ERR_DATA,
+                        "standard input: a path is longer than %d bytes; is it a list?", MAX_PATH_SIZE);
                 return fail_memory(err);
             }
             continue;
@@ -319,7 +319,7 @@ static void placed_list_release(struct placed_list *list)
 }
 
 /* Lets inputs that are given as paths keep their folders if two of them would have the same output. */
-static enum clv_status tell_apart(struct input_list *list, struct clv_error *err)
+static enum clv_status separate_outputs(struct input_list *list, struct clv_error *err)
 {
     OWNED(placed_list_release) struct placed_list placed = {.items = array_alloc(list->n, sizeof *placed.items)};
     NEED(placed.items);
@@ -343,7 +343,7 @@ enum clv_status inputs_name_outputs(struct input_list *list, const struct clv_pr
         if (list->items[i].is_path)
             stack_note_look(&stacks, list->items[i].image);
     stack_note_report(&stacks, progress);
-    MUST(tell_apart(list, err));
+    MUST(separate_outputs(list, err));
     return rename_outputs(list, err);
 }
 

@@ -97,7 +97,7 @@ static enum clv_status find_todo(unsigned *todo, int32_t *n_objects, const struc
 {
     *todo = 0;
     for (int k = 0; k < N_FILES; k++)
-        if (target->files[k] && !file_kinds[k].is_part && !(target->there & 1U << k))
+        if (target->files[k] && !file_kinds[k].is_part && !(target->existing & 1U << k))
             *todo |= 1U << k;
     if (target->has_mask)
         return look_at_parts(todo, n_objects, target, run, err);
@@ -137,7 +137,7 @@ static enum clv_status read_back(struct labelled *item, const struct batch *run,
     if (!batch_is_probable(run))
         mask_file_from_binary(mask.values, (size_t)mask.width * (size_t)mask.height, &run->labels, &mask);
     item->labels = TAKE(mask.values);
-    item->was_there = true;
+    item->is_read_back = true;
     return CLV_OK;
 }
 
@@ -149,9 +149,9 @@ static enum clv_status finish_labels(struct labelled *item, struct batch *run, s
     const bool is_learned = batch_has_learned_objects(run);
     if (is_learned)
         MUST(objects_find(item, run, err));
-    if (!item->was_there && run->options.min_area)
+    if (!item->is_read_back && run->options.min_area)
         MUST(contours_merge_specks(item->labels, item->width, item->height, run->options.min_area, err));
-    if (!item->was_there && !batch_is_probable(run) && item->input->image && !item->input->bytes)
+    if (!item->is_read_back && !batch_is_probable(run) && item->input->image && !item->input->bytes)
         MUST(raster_void_missing(item->labels, item->width, item->height, item->input->image, &run->options.limits,
                                  err));
     if (run->boxes)
@@ -253,7 +253,7 @@ static enum clv_status work_on(struct labelled *item, struct outcome *outcome, s
         MUST(enter_gate(item, run, number, looked != CLV_OK || target->problem || (is_done && !run->report), err));
     MUST(looked);
     FAIL_IF(stop_requested(&run->progress), CLV_ERR_INTERRUPTED, "interrupted");
-    outcome->is_said = target->problem != NULL;
+    outcome->is_reported = target->problem != NULL;
     if (target->problem)
         return target_fail(target, err);
     outcome->is_earlier = is_done;

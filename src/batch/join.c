@@ -94,7 +94,7 @@ static enum clv_status objects_add(struct join_context *self, const struct slot 
     return CLV_OK;
 }
 
-static enum clv_status nothing_more(struct join_context *self, struct clv_error *err)
+static enum clv_status write_nothing(struct join_context *self, struct clv_error *err)
 {
     (void)self, (void)err;
     return CLV_OK;
@@ -182,9 +182,9 @@ static enum clv_status voc_add(struct join_context *self, const struct slot *slo
 }
 
 static const struct table_kind tables[N_JOIN_TABLES] = {
-    [JOIN_OBJECTS] = {true, PART_OBJECTS, .begin = objects_begin, .add = objects_add, .end = nothing_more},
+    [JOIN_OBJECTS] = {true, PART_OBJECTS, .begin = objects_begin, .add = objects_add, .end = write_nothing},
     [JOIN_COCO] = {true, PART_COCO, .begin = coco_table_begin, .add = coco_table_add, .end = coco_table_end},
-    [JOIN_VOC] = {.path = {"voc/Annotations/", ".xml"}, .begin = nothing_more, .add = voc_add, .end = nothing_more},
+    [JOIN_VOC] = {.path = {"voc/Annotations/", ".xml"}, .begin = write_nothing, .add = voc_add, .end = write_nothing},
 };
 
 static const struct part_path *part_path_of(const struct table_kind *kind)
@@ -274,7 +274,7 @@ static uint64_t hash_name(const char *name)
 }
 
 /* Keeps the hash of the name that an image of the list has in the table. */
-static enum clv_status remember(struct join_context *self, const char *name, struct clv_error *err)
+static enum clv_status keep_name(struct join_context *self, const char *name, struct clv_error *err)
 {
     NEED(!array_reserve((void **)&self->names, &self->capacity, self->n_names + 1, sizeof *self->names));
     self->names[self->n_names++] = hash_name(name);
@@ -282,7 +282,7 @@ static enum clv_status remember(struct join_context *self, const char *name, str
 }
 
 /* Whether an image of the list has that name in the table, because it was processed again under another path. */
-static bool is_remembered(const struct join_context *self, const char *name)
+static bool has_name(const struct join_context *self, const char *name)
 {
     const uint64_t hash = hash_name(name);
     return self->n_names && bsearch(&hash, self->names, self->n_names, sizeof hash, compare_hashes);
@@ -332,10 +332,10 @@ static enum clv_status write_image(struct join_context *self, struct slot *slot,
     text_init(&name, MAX_TEXT);
     if (self->kind->has_lines) {
         MUST(name_image(&name, self, slot, err));
-        if (is_earlier && is_remembered(self, name.bytes))
+        if (is_earlier && has_name(self, name.bytes))
             return CLV_OK;
         if (!is_earlier)
-            MUST(remember(self, name.bytes, err));
+            MUST(keep_name(self, name.bytes, err));
     }
     self->counts->n_joined++;
     self->counts->n_earlier += is_earlier;
@@ -466,8 +466,8 @@ enum clv_status join_tables(struct join_counts *counts, const char *folder, cons
 }
 
 /* "out: 3 parts of tables are damaged, the first is out/.cleave-parts/coco/a.json; the tables .." */
-static void warn(const struct clv_progress *progress, const char *folder, size_t n, const char *one, const char *many,
-                 const char *first)
+static void warn_skipped(const struct clv_progress *progress, const char *folder, size_t n, const char *one,
+                         const char *many, const char *first)
 {
     if (n == 1)
         report_message(progress, CLV_WARNING,
@@ -482,12 +482,13 @@ static void warn(const struct clv_progress *progress, const char *folder, size_t
 
 void join_report(const struct join_counts *counts, const char *folder, const struct clv_progress *progress)
 {
-    warn(progress, folder, counts->n_missing, "a mask has no part for a table", "masks have no part for a table",
-         counts->first_missing);
-    warn(progress, folder, counts->n_skipped, "a part of a table is of another mask, or of other labels or bands",
-         "parts of tables are of other masks, or of other labels or bands", counts->first_skipped);
-    warn(progress, folder, counts->n_torn, "a part of a table is damaged", "parts of tables are damaged",
-         counts->first_torn);
+    warn_skipped(progress, folder, counts->n_missing, "a mask has no part for a table",
+                 "masks have no part for a table", counts->first_missing);
+    warn_skipped(progress, folder, counts->n_skipped,
+                 "a part of a table is of another mask, or of other labels or bands",
+                 "parts of tables are of other masks, or of other labels or bands", counts->first_skipped);
+    warn_skipped(progress, folder, counts->n_torn, "a part of a table is damaged", "parts of tables are damaged",
+                 counts->first_torn);
 }
 
 char *join_file_name(const char *image, const char *output)
@@ -510,14 +511,14 @@ char *join_file_name(const char *image, const char *output)
 static int open_locked(const char *path)
 {
     const struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    struct stat opened, there;
+    struct stat opened, named;
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0)
         return -1;
     bool is_locked = fcntl(fd, F_OFD_SETLK, &all) == 0;
     int why = is_locked || errno == EACCES ? EAGAIN : errno;
-    if (is_locked && fstat(fd, &opened) == 0 && stat(path, &there) == 0 && there.st_dev == opened.st_dev &&
-        there.st_ino == opened.st_ino)
+    if (is_locked && fstat(fd, &opened) == 0 && stat(path, &named) == 0 && named.st_dev == opened.st_dev &&
+        named.st_ino == opened.st_ino)
         return fd;
     if (why != EAGAIN)
         unlink(path);

@@ -6,7 +6,7 @@
 #include "batch/batch.h"
 #include "sequence/sequence.h"
 
-bool file_says(const char *path, const struct text *text)
+bool file_has_text(const char *path, const struct text *text)
 {
     char *bytes;
     size_t size;
@@ -36,7 +36,7 @@ enum clv_status names_write(struct batch *run, const char *below, struct text *t
     enum path_kind kind = PATH_ABSENT;
     NEED(path && !owned.failed);
     MUST(path_look(&kind, path, err));
-    if (kind != PATH_ABSENT && file_says(path, &owned))
+    if (kind != PATH_ABSENT && file_has_text(path, &owned))
         return CLV_OK;
     if (kind != PATH_ABSENT)
         MUST(claim_names(run, path, err));

@@ -120,7 +120,7 @@ static enum clv_status find_pieces(struct labelled *item, const struct batch *ru
 /* Finds objects by the model. Learned objects change item->labels, unless these were read back. */
 static enum clv_status find_by_model(struct labelled *item, const struct batch *run, struct clv_error *err)
 {
-    if (!item->was_there)
+    if (!item->is_read_back)
         return clv_segment_objects(&item->objects, item->labels, run->model, &item->image, err);
     OWNED_ARRAY uint8_t *labels = array_copy(item->labels, (size_t)item->width, (size_t)item->height);
     NEED(labels);
@@ -137,7 +137,7 @@ enum clv_status objects_find(struct labelled *item, const struct batch *run, str
     else
         MUST(find_pieces(item, run, err));
     MUST(clv_object_map_filter(&item->objects, options->min_area, options->clear_border, err));
-    if (item->was_there && item->target->there & 1U << FILE_OBJECTS && !(item->todo & 1U << FILE_OBJECTS))
+    if (item->is_read_back && item->target->existing & 1U << FILE_OBJECTS && !(item->todo & 1U << FILE_OBJECTS))
         MUST(check_finished(item, &options->limits, err));
     MUST(clv_objects_measure(&item->rows, &item->objects, &item->image, NULL, err));
     return measure_samples(item, run, err);
@@ -145,10 +145,10 @@ enum clv_status objects_find(struct labelled *item, const struct batch *run, str
 
 enum clv_status objects_write(const char *path, struct labelled *item, const struct batch *run, struct clv_error *err)
 {
-    static atomic_flag is_said = ATOMIC_FLAG_INIT;
+    static atomic_flag is_reported = ATOMIC_FLAG_INIT;
     bool is_tiff;
     MUST(clv_object_map_write(&is_tiff, path, &item->objects, err));
-    if (is_tiff && !atomic_flag_test_and_set(&is_said))
+    if (is_tiff && !atomic_flag_test_and_set(&is_reported))
         report_message(&run->progress, CLV_NOTE,
                        "%s: %d objects, more than 16 bits can number: it and others like it are TIFF of 32 bits, .tif",
                        path, item->objects.n_objects);

@@ -101,7 +101,7 @@ enum clv_status overlay_legend_write(struct batch *run, struct clv_error *err)
     MUST(path_look(&kind, path, err));
     if (kind == PATH_ABSENT || run->options.existing == CLV_EXISTING_OVERWRITE)
         return file_write(path, text.bytes, text.size, err);
-    if (!file_says(path, &text))
+    if (!file_has_text(path, &text))
         report_message(&run->progress, CLV_NOTE, "%s is of other labels and stays as it is; --overwrite replaces it",
                        path);
     return CLV_OK;

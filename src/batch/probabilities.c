@@ -10,8 +10,8 @@
 #include "model/model.h"
 #include "report/report.h"
 
-#define LARGEST_VALUE 65535 /* the largest value in a map of all labels */
-#define LARGEST_SIDE  1024  /* side of a map without --side, for the estimate of memory */
+#define MAX_VALUE 65535 /* the largest value in a map of all labels */
+#define MAX_SIDE  1024  /* side of a map without --side, for the estimate of memory */
 
 enum clv_status probabilities_find_label(struct batch *run, struct clv_error *err)
 {
@@ -113,7 +113,7 @@ double label_map_bytes(const struct batch *run, int32_t n_labels)
 {
     const struct clv_files_options *options = &run->options;
     double value = options->probabilities == CLV_PROBABILITIES_MARGINS ? sizeof(float) : sizeof(uint16_t);
-    double side = options->side ? options->side : LARGEST_SIDE;
+    double side = options->side ? options->side : MAX_SIDE;
     return side * side * (value * n_labels + 2 * sizeof(double));
 }
 
@@ -138,7 +138,7 @@ void label_map_size(int32_t *map_width, int32_t *map_height, const struct batch 
 
 uint16_t label_map_value(double probability)
 {
-    return (uint16_t)int32_within(rint(LARGEST_VALUE * probability), 0, LARGEST_VALUE);
+    return (uint16_t)int32_within(rint(MAX_VALUE * probability), 0, MAX_VALUE);
 }
 
 /* Sets each pixel of mean[height][width] to the mean of a label's values over the working pixels inside it.

@@ -67,8 +67,8 @@ enum clv_status raster_files_open(struct labelled *item, const struct batch *run
         .image = item->input->image, .limits = &run->options.limits, .mask = item->target->mask};
     self->budget = raster_budget(run);
     MUST(look_at_image(item, run, err));
-    item->was_there = item->target->has_mask;
-    if (item->was_there) {
+    item->is_read_back = item->target->has_mask;
+    if (item->is_read_back) {
         item->is_empty = true;
         MUST(look_at_mask(item, run, err));
     } else if (run->options.mask_format == CLV_MASKS_BINARY) {

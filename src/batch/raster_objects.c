@@ -78,7 +78,7 @@ enum clv_status raster_objects_find(struct labelled *item, const struct batch *r
         item->raster->labels[k] =
             item->learned ? item->learned->labels[objects->values[k] - 1] : (uint8_t)objects->values[k];
     const bool stays =
-        item->was_there && item->target->there & 1U << FILE_OBJECTS && !(item->todo & 1U << FILE_OBJECTS);
+        item->is_read_back && item->target->existing & 1U << FILE_OBJECTS && !(item->todo & 1U << FILE_OBJECTS);
     return stays ? check_finished(item, run, err) : CLV_OK;
 }
 

@@ -9,7 +9,7 @@
 #define STATUS_HEAD "image\tstatus\tmask\tmessage"
 
 /* Whether this program wrote the table, by its beginning, so that --resume may replace it. */
-static bool is_own(const char *path, const struct clv_shard *shard)
+static bool is_of_cleave(const char *path, const struct clv_shard *shard)
 {
     static const char *const heads[] = {STATUS_HEAD, "\tdone\t", "\tfailed\t", "\tfinished before\t"};
     const size_t n = shard->number > 1 ? sizeof heads / sizeof *heads : 1; /* the table of a later shard has no head */
@@ -55,7 +55,7 @@ enum clv_status status_claim(struct batch *run, struct clv_error *err)
     if (is_new)
         return CLV_OK;
     const bool may_replace = options->existing == CLV_EXISTING_OVERWRITE ||
-                             (options->existing == CLV_EXISTING_RESUME && is_own(path, &options->shard));
+                             (options->existing == CLV_EXISTING_RESUME && is_of_cleave(path, &options->shard));
     return outputs_claim(&run->to.outputs, path, may_replace, "", inputs, sizeof inputs / sizeof *inputs, err);
 }
 

@@ -189,14 +189,14 @@ static int compare_identities(const void *a, const void *b)
     return (first->inode > second->inode) - (first->inode < second->inode);
 }
 
-/* Finds the identity of the folder of a file; *there: the folder exists. */
-static enum clv_status identify(struct file_identity *identity, bool *there, const char *path, struct clv_error *err)
+/* Finds the identity of the folder of a file; *exists: the folder exists. */
+static enum clv_status identify(struct file_identity *identity, bool *exists, const char *path, struct clv_error *err)
 {
     struct stat info;
     OWNED_ARRAY char *folder = path_folder(path);
     NEED(folder);
-    *there = stat(folder, &info) == 0;
-    if (*there)
+    *exists = stat(folder, &info) == 0;
+    if (*exists)
         *identity = (struct file_identity){info.st_dev, info.st_ino};
     return CLV_OK;
 }
@@ -206,14 +206,14 @@ static enum clv_status check_folders(const struct target_list *list, const struc
                                      struct clv_error *err)
 {
     size_t n = 0;
-    bool there = false;
+    bool exists = false;
     OWNED_ARRAY struct file_identity *identities = array_alloc(inputs->n, sizeof *identities);
     NEED(identities);
     for (size_t i = 0; i < inputs->n; i++) {
         if (!inputs->items[i].image || inputs->items[i].bytes)
             continue;
-        MUST(identify(&identities[n], &there, inputs->items[i].image, err));
-        if (there && (!n || compare_identities(&identities[n - 1], &identities[n]) != 0))
+        MUST(identify(&identities[n], &exists, inputs->items[i].image, err));
+        if (exists && (!n || compare_identities(&identities[n - 1], &identities[n]) != 0))
             n++;
     }
     if (n)
@@ -222,8 +222,8 @@ static enum clv_status check_folders(const struct target_list *list, const struc
     for (size_t i = 0; i < list->n && n && !is_piped; i++) {
         const char *mask = list->items[i].mask;
         struct file_identity target = {0};
-        MUST(identify(&target, &there, mask, err));
-        FAIL_IF(there && bsearch(&target, identities, n, sizeof target, compare_identities), CLV_ERR_USAGE,
+        MUST(identify(&target, &exists, mask, err));
+        FAIL_IF(exists && bsearch(&target, identities, n, sizeof target, compare_identities), CLV_ERR_USAGE,
                 "%s: the output folder is the input folder; choose another, such as -o out", mask);
     }
     return CLV_OK;
@@ -289,20 +289,20 @@ static enum clv_status spare_masks_beside(const struct batch *run, struct clv_er
     return CLV_OK;
 }
 
-static enum clv_status check_there(bool *there, const char *path, struct clv_error *err)
+static enum clv_status check_exists(bool *exists, const char *path, struct clv_error *err)
 {
     enum path_kind kind = PATH_ABSENT;
     MUST(path_look(&kind, path, err));
-    *there = kind != PATH_ABSENT;
+    *exists = kind != PATH_ABSENT;
     return CLV_OK;
 }
 
 /* Does the same for the TIFF that is written instead of a PNG if there are too many objects for 16 bits. */
-static enum clv_status check_tiff(bool *there, const char *path, struct clv_error *err)
+static enum clv_status check_tiff(bool *exists, const char *path, struct clv_error *err)
 {
     OWNED_ARRAY char *tiff = path_replace_extension(path, ".tif");
     NEED(tiff);
-    return check_there(there, tiff, err);
+    return check_exists(exists, tiff, err);
 }
 
 /* Fails if an existing file has fewer pages than this run writes, since another run wrote it. */
@@ -320,30 +320,30 @@ static enum clv_status check_pages(const char *path, size_t n, struct clv_error 
                                n_of(n_pages, "page", "pages").text, n);
 }
 
-/* Finds the files of tiles and windows that an interrupted run has left beside the mask. *there: the file of tiles
+/* Finds the files of tiles and windows that an interrupted run has left beside the mask. *exists: the file of tiles
  * exists. */
-static enum clv_status check_tiles(bool *there, const char *mask, enum clv_existing existing, struct clv_error *err)
+static enum clv_status check_tiles(bool *exists, const char *mask, enum clv_existing existing, struct clv_error *err)
 {
     OWNED_ARRAY char *tiles = tiles_path(mask);
     OWNED_ARRAY char *windows = windows_path(mask);
     bool has_windows = false;
     NEED(tiles && windows);
-    MUST(check_there(there, tiles, err));
-    MUST(check_there(&has_windows, windows, err));
-    FAIL_IF((*there || has_windows) && existing == CLV_EXISTING_REFUSE, CLV_ERR_CREATE,
+    MUST(check_exists(exists, tiles, err));
+    MUST(check_exists(&has_windows, windows, err));
+    FAIL_IF((*exists || has_windows) && existing == CLV_EXISTING_REFUSE, CLV_ERR_CREATE,
             "%s: has %s of a run that did not end; --resume goes on from them, --overwrite starts again",
-            *there ? tiles : windows, *there ? "tiles" : "windows");
+            *exists ? tiles : windows, *exists ? "tiles" : "windows");
     return CLV_OK;
 }
 
 /* Finds which files of a target exist, except parts, which run_item checks. */
-static enum clv_status look_at_target(struct target *target, const struct batch *run, struct clv_error *err)
+static enum clv_status find_existing(struct target *target, const struct batch *run, struct clv_error *err)
 {
     const enum clv_existing existing = (enum clv_existing)run->options.existing;
     const bool may_replace = existing != CLV_EXISTING_REFUSE, resumes = existing == CLV_EXISTING_RESUME;
-    bool is_there = false, has_tiles = false, is_all = resumes;
+    bool exists = false, has_tiles = false, is_all = resumes;
     target->has_mask = target->is_finished = false;
-    target->there = 0;
+    target->existing = 0;
     if (target->problem)
         return CLV_OK;
     if (target->is_tiled)
@@ -356,14 +356,14 @@ static enum clv_status look_at_target(struct target *target, const struct batch 
         MUST(output_check_existing(path, may_replace, ", --resume does the rest", err));
         if (!resumes)
             continue;
-        MUST(check_there(&is_there, path, err));
-        if (!is_there && (k == FILE_OBJECTS || (k == FILE_CLASS_OBJECTS && target->is_tiled)))
-            MUST(check_tiff(&is_there, path, err));
+        MUST(check_exists(&exists, path, err));
+        if (!exists && (k == FILE_OBJECTS || (k == FILE_CLASS_OBJECTS && target->is_tiled)))
+            MUST(check_tiff(&exists, path, err));
         if (k < 0)
-            target->has_mask = is_there && !has_tiles;
+            target->has_mask = exists && !has_tiles;
         else
-            target->there |= is_there ? 1U << k : 0;
-        is_all &= is_there;
+            target->existing |= exists ? 1U << k : 0;
+        is_all &= exists;
     }
     target->is_finished = is_all && target->has_mask;
     return CLV_OK;
@@ -374,7 +374,7 @@ enum clv_status targets_check_existing(struct batch *run, struct clv_error *err)
     struct target_list *list = &run->targets;
     list->n_finished = 0;
     for (size_t i = 0; i < list->n; i++) {
-        MUST(look_at_target(&list->items[i], run, err));
+        MUST(find_existing(&list->items[i], run, err));
         list->n_finished += list->items[i].is_finished;
     }
     if (run->to.is_stack && list->n_finished < list->n) /* all pages are written together */
