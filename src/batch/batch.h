@@ -80,7 +80,7 @@ enum file {
     FILE_GEOJSON,
     FILE_VOC,
     FILE_CLASSES,       /* VOC's mask, .. */
-    FILE_CLASS_OBJECTS, /* .. and its label image of objects */
+    FILE_CLASS_OBJECTS, /* .. and VOC's numbers of objects */
     FILE_ROWS,          /* parts of the folder's tables: of objects.tsv, .. */
     FILE_ANNOTATIONS,   /* .. and of coco.json */
     N_FILES
@@ -168,7 +168,7 @@ struct outcome {
     struct clv_error error;
     bool is_reported;           /* the failure was reported already: two inputs with one output, or a frame of a chain
                                  * that failed */
-    bool is_earlier;            /* an earlier run finished it */
+    bool is_earlier;            /* an earlier run finished the input */
     bool is_labelled, is_empty; /* this run has found labels; all are 0 or void */
     int32_t n_objects;
     struct box_findings found;
@@ -387,7 +387,7 @@ bool file_has_text(const char *path, const struct text *text);
 
 /* masks.c: the mask's file. */
 
-/* CLV_ERR_USAGE if 0 and 255 cannot distinguish the labels. */
+/* Checks the format. CLV_ERR_USAGE if 0 and 255 cannot distinguish the labels. */
 enum clv_status mask_format_check(enum clv_mask_format format, const struct clv_labels *labels,
                                   struct clv_error *err) CLV_CHECK;
 
@@ -474,8 +474,8 @@ enum clv_status objects_write(const char *path, struct labelled *item, const str
 enum clv_status object_rows_write(const char *path, struct labelled *item, const struct batch *run,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Sets n_samples from the file's one or three bands, so that rows have their means and deviations also with a model of
- * colours. */
+/* With a model of colours, sets the means and deviations of item->rows to those of the file's n_samples bands (1 or 3;
+ * 0: does nothing). */
 void objects_take_samples(struct labelled *item, const struct batch *run, int32_t n_samples);
 
 /* Puts the first line of objects.tsv. */
@@ -500,8 +500,7 @@ enum clv_status report_end(struct batch *run, enum clv_status status, struct clv
 
 /* status_file.c: the table of all inputs. status_claim checks before any work that it may be written, unless it is in a
  * folder that the run makes. status_begin creates it with its head, which the tables of later shards do not have;
- * status_put adds a line for each settled input; begun with its head, which a later shard's has not; a line for each
- * input that is settled; ended if any input was settled. */
+ * status_put adds a line for each settled input; status_end completes it. */
 enum clv_status status_claim(struct batch *run, struct clv_error *err) CLV_CHECK;
 enum clv_status status_begin(struct batch *run, struct clv_error *err) CLV_CHECK;
 void status_put(struct batch *run, const struct clv_file_outcome *outcome);
@@ -570,7 +569,7 @@ static inline void memory_take_files(struct memory_work *work, const struct batc
 /* gather.c. Gathers the inputs from arguments, a set or a feature file; labellers call it. */
 enum clv_status gather_inputs(struct batch *run, const struct clv_dataset *dataset, struct clv_error *err) CLV_CHECK;
 
-/* CLV_ERR_NO_INPUT: no input; CLV_ERR_USAGE: several inputs for standard output. */
+/* Checks the number of inputs. CLV_ERR_NO_INPUT: no input; CLV_ERR_USAGE: several inputs for standard output. */
 enum clv_status gather_check(const struct batch *run, struct clv_error *err) CLV_CHECK;
 
 /* by_tiles.c. Labels an image that is larger than --max-pixels and writes its mask. Files beside the mask keep finished

@@ -75,8 +75,8 @@ static void samples_release(struct raster_values *values)
     array_free(values->samples);
 }
 
-/* Measures samples with all bits of the file, if it has more than 8: with a model of bands those of each band, else those
- * of one or three bands in place of red, green and blue. */
+/* Measures samples with all bits of the file, if it has more than 8: with a model of bands those of each band, else
+ * those of one or three bands in place of red, green and blue. */
 static enum clv_status measure_samples(struct labelled *item, const struct batch *run, struct clv_error *err)
 {
     const size_t n = (size_t)item->objects.n_objects;

@@ -98,7 +98,7 @@ enum clv_status box_features_init(struct box_features *self, const struct box_af
                                   struct clv_error *err) CLV_CHECK;
 void box_features_release(struct box_features *self);
 
-/* 1 / (1 + exp(-x)): the probability of log odds x. */
+/* Returns 1 / (1 + exp(-x)), the probability of log odds x. */
 double box_logistic(double x);
 
 /* Adds the features of filling k with the labels foreground[n] of its cut and the log odds score[n]. */
@@ -168,7 +168,7 @@ enum clv_status box_mincut_solve(int32_t *foreground, struct box_mincut *self, c
 enum clv_status box_score_features(float **values, const struct box_affinity *affinity, const struct box_network *first,
                                    int32_t rounds, struct clv_error *err) CLV_CHECK;
 
-/* score[n]: the log odds of foreground, 0 outside the box. */
+/* Computes score[n], the log odds of foreground, 0 outside the box. */
 enum clv_status box_score(double *score, const struct box_affinity *affinity, const struct box_weights *weights,
                           int32_t rounds, struct clv_error *err) CLV_CHECK;
 

@@ -13,7 +13,7 @@
 
 #define FRONT        0.25 /* a box of less than this share of another's area is in front of it */
 #define VOTES_WEIGHT 8
-#define MAX_VOTES    (1 << 26) /* number of votes; an image with more lets a smaller box be in front, without votes */
+#define MAX_VOTES    (1 << 26) /* most votes that are kept; with more, a smaller box is in front, without votes */
 
 /* The boxes that overlap others, and the pixels around all overlaps. */
 struct crowd {
@@ -141,7 +141,8 @@ static void vote(struct crowd *self, const uint8_t *values)
     }
 }
 
-static enum clv_status settle(struct crowd *self, const struct clv_box_cut_options *options, struct clv_error *err)
+static enum clv_status refine_overlaps(struct crowd *self, const struct clv_box_cut_options *options,
+                                       struct clv_error *err)
 {
     const struct clv_pixel_box *area = &self->area;
     struct clv_refine_options refining;
@@ -211,7 +212,7 @@ enum clv_status clv_box_cut_all(uint8_t *labels, const struct clv_image *image, 
     }
     if (crowd.n_members) {
         vote(&crowd, values);
-        MUST(settle(&crowd, options, err));
+        MUST(refine_overlaps(&crowd, options, err));
         write_overlaps(all, &crowd, values);
     }
     memcpy(labels, all, n);

@@ -193,14 +193,14 @@ void box_features_add_filling(struct box_features *self, int k, const int32_t *f
 }
 
 /* Averages the soft labels of neighbours, weighted by the length of the border: smooth[n] with 0.3 of the superpixel's
- * label, alike[n] without it and weighted by similarity as well. scratch[2][n]. */
-static void mix_neighbours(struct box_features *self, float *alike, float *scratch, const double *q)
+ * label, similar[n] without it and weighted by similarity as well. scratch[2][n]. */
+static void mix_neighbours(struct box_features *self, float *similar, float *scratch, const double *q)
 {
     const struct clv_adjacency *adjacency = &self->affinity->scene->adjacency;
     size_t n = (size_t)self->n;
-    float *length = scratch, *like = scratch + n;
+    float *length = scratch, *similarity_sum = scratch + n;
     for (size_t i = 0; i < n; i++)
-        self->smooth[i] = alike[i] = length[i] = like[i] = 0;
+        self->smooth[i] = similar[i] = length[i] = similarity_sum[i] = 0;
     for (int32_t e = 0; e < adjacency->n_edges; e++)
         for (int end = 0; end < 2; end++) {
             int32_t i = adjacency->edges[e][end], j = adjacency->edges[e][1 - end];
@@ -208,17 +208,17 @@ static void mix_neighbours(struct box_features *self, float *alike, float *scrat
             self->smooth[i] += weight * (float)q[j];
             length[i] += weight;
             weight *= self->affinity->similarity[e];
-            alike[i] += weight * (float)q[j];
-            like[i] += weight;
+            similar[i] += weight * (float)q[j];
+            similarity_sum[i] += weight;
         }
     for (size_t i = 0; i < n; i++) {
-        alike[i] = like[i] > 0 ? alike[i] / like[i] : 0;
+        similar[i] = similarity_sum[i] > 0 ? similar[i] / similarity_sum[i] : 0;
         self->smooth[i] = 0.3F * (float)q[i] + (length[i] > 0 ? 0.7F * self->smooth[i] / length[i] : 0);
     }
 }
 
 /* Returns the averaged soft label at a position in the box's coordinates; 0 outside the crop. */
-static float look(const struct box_features *self, double x, double y)
+static float soft_label_at(const struct box_features *self, double x, double y)
 {
     const struct clv_superpixels *map = &self->affinity->scene->superpixels;
     const struct clv_pixel_box *box = &self->working;
@@ -237,12 +237,12 @@ static void fill_context(float *row, const struct box_features *self, const stru
     double x = region->x, y = region->y, inward = x > 0 ? -1 : 1;
     int k = 0;
     for (int r = 0; r < 2; r++) {
-        row[k++] = look(self, x + inward * radii[r], y);
-        row[k++] = look(self, x - inward * radii[r], y);
-        row[k++] = look(self, x, y - radii[r]);
-        row[k++] = look(self, x, y + radii[r]);
+        row[k++] = soft_label_at(self, x + inward * radii[r], y);
+        row[k++] = soft_label_at(self, x - inward * radii[r], y);
+        row[k++] = soft_label_at(self, x, y - radii[r]);
+        row[k++] = soft_label_at(self, x, y + radii[r]);
     }
-    row[k++] = look(self, -x, y);
+    row[k++] = soft_label_at(self, -x, y);
 }
 
 /* Prepares foreground and background as weights of the kernels and as sources of distances. Computes their masses, and
@@ -282,8 +282,8 @@ void box_features_add_soft(struct box_features *self, const double *q, const dou
     const float *foreground = self->weights, *background = foreground + n, *all = background + n;
     float *near[2] = {self->sums, self->sums + n}, *wide[2] = {near[1] + n, near[1] + 2 * n},
           *position = near[1] + 3 * n;
-    float *position_all = self->weights + 3 * n, *alike = self->weights + 4 * n;
-    mix_neighbours(self, alike, self->sums, q);
+    float *position_all = self->weights + 3 * n, *similar = self->weights + 4 * n;
+    mix_neighbours(self, similar, self->sums, q);
     for (int way = 0; way < 2; way++)
         box_affinity_measure(self->distance[way], affinity, BOX_SUM_OF_STEPS);
     apply(near[1], near[0], affinity->near, foreground, background, n);
@@ -301,7 +301,7 @@ void box_features_add_soft(struct box_features *self, const double *q, const dou
         row[k++] = (float)clip(score[i], RATIO_LIMIT);
         row[k++] = (float)q[i];
         row[k++] = self->smooth[i];
-        row[k++] = alike[i];
+        row[k++] = similar[i];
         row[k++] = position_all[i] > 0 ? position[i] / position_all[i] : 0;
         row[k++] = (float)((to_background - to_foreground) / (to_background + to_foreground + 3));
         row[k++] = (float)nearness(to_background, STEP_RANGE);

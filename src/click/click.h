@@ -50,9 +50,8 @@ struct click_request {
     struct click_trace *trace; /* for programs that fit the weights, or NULL */
 };
 
-/* labels[height][width] = 1 on the object, else 0. Without foreground, in seeds or before, and without a prior all are
- * 0. labels may be the request's `before`. Deterministic. Errors: CLV_ERR_MEMORY; labels are then
- * unchanged. */
+/* labels[height][width] = 1 on the object, else 0. Without foreground in seeds or `before`, and without a prior, all
+ * are 0. labels may be the request's `before`. Deterministic. CLV_ERR_MEMORY; labels are then unchanged. */
 enum clv_status click_cut(uint8_t *labels, const struct click_scene *scene, const struct click_request *request,
                           struct clv_error *err) CLV_CHECK;
 
@@ -154,7 +153,8 @@ void click_view_release(struct click_view *view);
 enum clv_status click_view_init(struct click_view *view, const struct click_scene *scene,
                                 const struct click_request *request, struct clv_error *err) CLV_CHECK;
 
-/* features[n][CLICK_FEATURES]; q[n]: the foreground's probability by the round before, or NULL in the first round. */
+/* Computes features[n][CLICK_FEATURES]. q[n] is the probability of foreground by the round before, or NULL in the first
+ * round. */
 enum clv_status click_features_fill(float *features, const struct click_view *view, const float *q,
                                     struct clv_error *err) CLV_CHECK;
 

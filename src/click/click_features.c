@@ -71,8 +71,8 @@ static size_t full_pixel(const struct click_scene *scene, int32_t x, int32_t y)
     return row * (size_t)scene->image.width + column;
 }
 
-/* Computes means over superpixels of the labels before and of the prior, which may be NULL. *radius is the distance
- * from the latest stroke to the nearest pixel that had the stroke's label before: the pixels between are assumed to be
+/* Computes means over superpixels of the labels before, of the prior and of barred pixels. *radius is the distance from
+ * the latest stroke to the nearest pixel that had the stroke's label before: the pixels between are assumed to be
  * wrong. */
 static void average(struct click_view *view, float *prior, float *barred, float *radius)
 {

@@ -149,7 +149,7 @@ struct object_rows {
     int32_t *values; /* [n_objects] the label or number that an object had */
 };
 
-/* is_object[256]: whether a label means objects; NULL: all labels except 0 and CLV_VOID. */
+/* Begins the first pass. is_object[256]: whether a label means objects; NULL: all labels except 0 and CLV_VOID. */
 enum clv_status object_rows_init(struct object_rows *self, int32_t width, int32_t height, const bool is_object[256],
                                  struct clv_error *err) CLV_CHECK;
 void object_rows_release(struct object_rows *self);
@@ -176,8 +176,9 @@ void object_rows_rewind(struct object_rows *self);
  * image without overlap; each window reads `halo` more pixels on all sides, within the image. Objects of two windows
  * are the same object if they share more than half of the union of their pixels in the area of both windows. Such an
  * object has all pixels that it has in the window whose core contains the centre of its box. An object that every
- * window cuts has the pixels of each window in its core. An object that only one window finds is dropped if the core of
- * another window contains the centre. Where objects still overlap, the object of the earlier window is in front.
+ * window cuts has the pixels of each window in its core. A whole object that only one window finds is dropped if the
+ * core of another window contains its centre. Where objects still overlap, the object of the earlier window is in
+ * front.
  *
  * Memory: the windows in work, and about 12 bytes for each row of each object.
  *
@@ -234,7 +235,7 @@ struct label_votes {
 enum clv_status label_votes_init(struct label_votes *self, int32_t n_objects, int32_t n_labels,
                                  struct clv_error *err) CLV_CHECK;
 void label_votes_release(struct label_votes *self);
-/* objects[n]: 0 or a number; labels[n]: below n_labels, or CLV_VOID. */
+/* Adds n pixels. objects[n]: 0 or a number; labels[n]: below n_labels, or CLV_VOID. */
 void label_votes_add(struct label_votes *self, const int32_t *objects, const uint8_t *labels, size_t n);
 void label_votes_end(uint8_t *labels, const struct label_votes *self);
 
@@ -265,11 +266,11 @@ struct object_measures {
     double *mean, *deviation, *count; /* [n_objects][n_samples], NULL without samples */
 };
 
-/* labels[n_objects] of the objects, or NULL. */
+/* Begins the measures of n_objects objects with labels[n_objects], or NULL. */
 enum clv_status object_measures_init(struct object_measures *self, int32_t n_objects, const uint8_t *labels,
                                      int32_t n_samples, struct clv_error *err) CLV_CHECK;
 void object_measures_release(struct object_measures *self);
-/* probability[n_rows][width] of the band, without its halo, or NULL. */
+/* Adds a band in the first pass. probability[n_rows][width] is of the band without its halo, or NULL. */
 void object_measures_sum(struct object_measures *self, const struct image_band *band, const float *probability);
 /* Ends the first pass. CLV_ERR_USAGE: an object has no pixel. */
 enum clv_status object_measures_centre(struct object_measures *self, struct clv_error *err) CLV_CHECK;

@@ -167,7 +167,7 @@ static enum clv_status list_keys(struct frame_key **keys, const struct clv_set *
     for (size_t i = 0; i < n; i++) {
         const struct clv_item *item = &set->items[i];
         const char *slash = strrchr(item->name, '/');
-        const bool has_rows = set->manifest || item_is_in_memory(item); /* their order and `sequence` count */
+        const bool has_rows = set->manifest || item_is_in_memory(item); /* rows have an order and a `sequence` */
         size_t length;
         uint32_t page;
         list[i] = (struct frame_key){.sequence = item->sequence ? item->sequence : "",

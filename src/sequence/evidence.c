@@ -11,9 +11,9 @@
 #define SQUARE_PX         20 /* side of a square of the grid in which colours are counted */
 #define COLOURS           (FRAME_BINS * FRAME_BINS * FRAME_BINS)
 #define FINE_COLOURS      (FRAME_FINE * FRAME_FINE * FRAME_FINE)
-#define DOUBT             2.0  /* pixels of either label that are added to every square and colour */
-#define FINE_DOUBT        1e-5 /* the same, as a share of all pixels of a label */
-#define RETURN_MISS       1.5F /* pixels between a position and the end of its motion back and forth that divide trust by e */
+#define DOUBT             2.0   /* pixels of either label that are added to every square and colour */
+#define FINE_DOUBT        1e-5  /* the same, as a share of all pixels of a label */
+#define RETURN_MISS       1.5F  /* miss of follow_back, in pixels, that divides trust by e */
 #define ORIGIN_MISS       3.0F  /* the same for origins, which add up over many frames */
 #define COLOUR_DIFFERENCE 30.0F /* difference of Lab that divides trust by e */
 #define PATCH_DIFFERENCE  20.0F /* the same for the mean difference over 5 x 5 pixels */
@@ -113,7 +113,7 @@ static void follow_back(struct propagation *self, float *miss, float *trust, flo
     }
 }
 
-/* Replaces was[] by a mean of trusted pixels around, in proportion to how little its motion is trusted. */
+/* Mixes was[] with the mean of trusted pixels around, which gets the weight 1 - trust. */
 static void fill_doubt(struct propagation *self, float *was, const float *trust, float *sum, float *weight)
 {
     size_t n = (size_t)self->width * (size_t)self->height;

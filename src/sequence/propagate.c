@@ -9,8 +9,8 @@
 #include "refine/refine.h"
 
 #define SQUARE_PX    20
-#define COUPLING     1.6 /* of two pixels of the same colour, for an image of 256 x 256, as in clv_refine */
-#define BORDER_PX    3   /* pixels of the working size: as near to the border, pixels are labelled again at full size */
+#define COUPLING     1.6  /* of two pixels of the same colour, for an image of 256 x 256, as in clv_refine */
+#define BORDER_PX    3    /* working pixels from the border within which pixels are labelled again at full size */
 #define LABEL_WEIGHT 0.7F /* weight of the label in the foreground of the next frame; its probability has the rest */
 #define MAX_SCORE    50.0 /* largest score */
 #define FIXED_SCORE  1e4F /* score of a fixed label: more than all couplings of a pixel */

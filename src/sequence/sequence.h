@@ -191,7 +191,7 @@ enum clv_status sequence_after(size_t next[2], size_t *n_next, const struct clv_
 /* The slices of a window of a sequence, which are labelled together (window.c). Regions of neighbouring slices are
  * coupled, except where is_apart[i] means that a slice between i - 1 and i is missing. */
 struct slice_window {
-    struct slice *const *slices; /* [n]; NULL for a missing slice. Each keeps the motion to the next */
+    struct slice *const *slices; /* [n]; NULL for a missing slice. Each keeps the motion from the slice before */
     const bool *is_apart;        /* [n] */
     size_t n;
 };
