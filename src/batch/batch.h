@@ -1,12 +1,12 @@
 /* Labels many files and writes the results: `cleave segment`, `cleave probabilities` and `cleave propagate`, each of
  * which makes the one call clv_segment_files (cleave/files.h).
  *
- * Two tables meet here. A labeller (by_model.c, by_boxes.c, ..) is a way to find an image's labels; a row of file_kinds
- * (file_kinds.c) is a kind of file that is made of an image and its labels. Neither knows the other: files.c opens the
- * labeller, plans the targets of all inputs (targets.c) before any work, locks the folder (folder.c), and the labeller
- * calls run_item for each input (item.c), from any thread and in its own order. A small outcome remains of each input,
- * which deliver.c settles in input order; at the end join.c makes the folder's tables of their parts. Start at
- * clv_segment_files in files.c, then read run_item. */
+ * Two tables meet here. A labeller (by_model.c, by_boxes.c and so on) is a way to find an image's labels; a row of
+ * file_kinds (file_kinds.c) is a kind of file that is written from an image and its labels. Neither depends on the
+ * other. files.c locks the folder (folder.c), opens the labeller and plans the targets of all inputs (targets.c) before
+ * any work. The labeller calls run_item (item.c) for each input, from any thread and in any order. run_item delivers a
+ * small outcome of each input, and deliver.c settles outcomes in input order; at the end join.c joins the parts of the
+ * folder's tables. Start at clv_segment_files in files.c, then read run_item. */
 #ifndef BATCH_BATCH_H
 #define BATCH_BATCH_H
 
@@ -29,13 +29,13 @@
 struct batch;
 struct labelled;
 
-/* Needs of options and files. A labeller, or an output, can lack some of them. */
+/* Needs of options and files, which a labeller or an output can lack. */
 enum {
-    NEEDS_PIXELS = 1,  /* images to look at */
+    NEEDS_PIXELS = 1,  /* images */
     NEEDS_LABELS = 2,  /* labels, not probabilities */
-    NEEDS_MODEL = 4,   /* a model whose scores decide */
+    NEEDS_MODEL = 4,   /* a model */
     NEEDS_FOLDER = 8,  /* the output is a folder */
-    NEEDS_BESIDE = 16, /* the output is not a stream: files can be beside it */
+    NEEDS_BESIDE = 16, /* the output is not a stream, so that files can be written beside it */
     NEEDS_APART = 32,  /* inputs that are labelled independently of each other */
     N_NEEDS = 6
 };
@@ -43,26 +43,27 @@ enum {
 /* A way of labelling. */
 struct labeller {
     const char *name;                      /* in refusals: "--boxes" */
-    const char *source, *method, *refined; /* of labellers without a model, for the report */
-    bool has_truth;           /* a mask that an input's set has is the truth, with which the report compares */
-    unsigned lacks;           /* of NEEDS_.. */
-    const char *why[N_NEEDS]; /* [k] ends the refusal of options that need 1 << k: "a feature file has no images" */
+    const char *source, *method, *refined; /* for the report, of labellers without a model */
+    bool has_truth;           /* the masks of the inputs' set are ground truth, with which the report compares */
+    unsigned lacks;           /* bits NEEDS_.. */
+    const char *why[N_NEEDS]; /* why[k] ends the error of options that need bit 1 << k: "a feature file has no
+                               * images" */
 
-    /* Opens what it reads, sets run->labels, and adds the inputs. */
+    /* Opens the model, boxes or masks, sets run->labels, and adds the inputs. */
     enum clv_status (*open)(struct batch *run, struct clv_error *err);
 
     /* Calls run_item once for every input, in any order and from any thread. */
     enum clv_status (*each)(struct batch *run, struct clv_error *err);
 
-    /* Sets item->labels, width and height, and the image if anything needs its pixels. For an input that is segmented
-     * by tiles it writes the whole mask file. */
+    /* Sets item->labels, width and height, and item->image if its pixels are needed. For an input that is segmented by
+     * tiles it writes the mask file instead. */
     enum clv_status (*label)(struct labelled *item, struct batch *run, size_t index, int thread, struct clv_error *err);
 
-    /* Peak bytes of labelling an image of that size, from a file of file_size bytes. */
+    /* Returns the peak bytes of labelling an image of width x height pixels from a file of file_size bytes. */
     double (*bytes)(const struct batch *run, const struct input *input, int32_t width, int32_t height,
                     double file_size);
 
-    /* Adds to an error of too little memory an option that needs less; NULL: there is none. */
+    /* Adds an option that needs less memory to the error CLV_ERR_MEMORY; or NULL. */
     enum clv_status (*advise_memory)(const struct batch *run, const struct input *input, struct clv_error *err);
 
     void (*close)(struct batch *run);
@@ -73,28 +74,28 @@ extern const struct labeller by_model, by_features, by_boxes, by_windows, by_pro
 enum file {
     FILE_OVERLAY,
     FILE_CUTOUT,
-    FILE_OBJECTS, /* their label image */
+    FILE_OBJECTS, /* their numbers, one per pixel */
     FILE_LABELME,
     FILE_YOLO,
     FILE_GEOJSON,
     FILE_VOC,
     FILE_CLASSES,       /* VOC's mask, .. */
-    FILE_CLASS_OBJECTS, /* .. and its label image of objects */
+    FILE_CLASS_OBJECTS, /* .. and VOC's numbers of objects */
     FILE_ROWS,          /* parts of the folder's tables: of objects.tsv, .. */
     FILE_ANNOTATIONS,   /* .. and of coco.json */
     N_FILES
 };
 
-/* Where an input's files go. */
+/* The paths of an input's files. */
 struct target {
-    char *mask, *files[N_FILES]; /* paths; NULL where none is wanted */
-    char *problem; /* why the output is impossible: this input fails, the others continue; NULL: it is possible */
-    size_t problem_path_length; /* of the input's name, with which that begins */
-    unsigned there;             /* with --resume: bits 1 << enum file of those that are there, */
-    bool has_mask;              /* and whether the mask is */
-    bool is_finished;           /* all are there, except parts, which are checked when the input's turn comes */
+    char *mask, *files[N_FILES]; /* paths; NULL: not wanted */
+    char *problem; /* why the output cannot be written, so that this input fails and the others continue; or NULL */
+    size_t problem_path_length; /* length of the input's name, with which `problem` begins */
+    unsigned existing;          /* with --resume: bits 1 << enum file of the files that exist */
+    bool has_mask;              /* with --resume: the mask exists */
+    bool is_finished;           /* all exist, except parts, which run_item checks */
     bool is_tiled;
-    size_t page; /* of the run's one file of pages */
+    size_t page; /* index in run->pages */
 };
 
 struct target_list {
@@ -106,29 +107,29 @@ void target_list_release(struct target_list *list);
 /* The destination of a run's files. */
 struct destination {
     const char *output; /* a folder, or "-" */
-    const char *file;   /* the one mask, or the pages of all; NULL: masks are files in the folder */
-    bool is_stack;      /* the file has a page for each image of a sequence */
-    char *folder;       /* of that file, which `output` is then */
-    char *report;       /* the report's folder, of a shard its own; NULL: none is wanted */
-    char *status;       /* the table of all inputs, likewise */
-    int n_made;         /* how many folders this run made for the outputs, one in another, .. */
-    int n_report_made;  /* .. and for the report */
+    const char *file;   /* the file of the only mask, or of the pages of all; NULL: masks are files in the folder */
+    bool is_stack;      /* `file` has a page for each image of a sequence */
+    char *folder;       /* folder of `file`; `output` is then the same */
+    char *report;       /* folder of the report, or of the shard's report; NULL: not wanted */
+    char *status;       /* path of the table of all inputs, or of the shard's inputs; NULL: not wanted */
+    int n_made;         /* number of nested folders that this run made for the outputs */
+    int n_report_made;  /* the same for the report */
     struct outputs outputs;
 };
 
 /* Probabilities or margins of all labels on a grid over the image. */
 struct label_map {
     int32_t width, height;
-    uint16_t *values; /* [n_labels][height][width], 65535 times the mean probability; NULL: none was made */
-    float *margins;   /* the same shape: mean margins; NULL: none was made */
+    uint16_t *values; /* [n_labels][height][width], 65535 times the mean probability; or NULL */
+    float *margins;   /* [n_labels][height][width] mean margins; or NULL */
 };
 void label_map_release(struct label_map *map);
 
 /* The probabilities of one label in an image. */
 struct probability_summary {
     double share;                 /* expected share of the label's pixels */
-    double entropy;               /* mean over pixels of H(p) in bits: 0 certain, 1 a coin */
-    double bound, standard_error; /* upper bound A_G of the log-partition */
+    double entropy;               /* mean over pixels of H(p) in bits, 0..1 */
+    double bound, standard_error; /* upper bound A_G of the log-partition, and its standard error */
     enum clv_marginals kind;
 };
 
@@ -137,43 +138,44 @@ struct labelled {
     const struct input *input;
     const struct target *target;
     int32_t width, height;
-    struct clv_image image;  /* without pixels if nothing reads them */
-    uint8_t *labels;         /* [height][width] labels, or 255 times a probability; NULL: none, or rows of a file */
-    struct label_map map;    /* of all labels, in place of labels */
-    bool is_empty;           /* of a raster by tiles: all labels are 0 or void */
-    unsigned todo;           /* files that are written: bits 1 << enum file */
-    bool was_there;          /* labels are those of the mask that was there */
-    struct map_reader *maps; /* that the recipe wants; or NULL */
-    struct clv_object_map objects;        /* found with --objects, or {0} */
-    struct clv_object_map boxed;          /* the object in each box; {0} for other labellers */
-    struct clv_object *rows;              /* [objects.n_objects] measures */
-    double *band_means, *band_deviations; /* [objects.n_objects][n_bands] of a model of bands, else NULL */
-    struct object_windows *learned;       /* of a raster by tiles, what a model has learned to find; or NULL */
-    struct raster_item *raster;           /* what files of a raster by tiles are made with (raster_files.h); or NULL */
-    struct part_mask part_mask;           /* the mask's file, which the first part looks at */
-    struct contours contours;             /* of what is exported, once labelled_trace found them */
+    struct clv_image image;        /* without pixels if they are not needed */
+    uint8_t *labels;               /* [height][width] labels, or 255 times a probability; NULL: in a file, or `map` */
+    struct label_map map;          /* of all labels, instead of `labels` */
+    bool is_empty;                 /* a raster by tiles has only labels 0 and void */
+    unsigned todo;                 /* bits 1 << enum file of the files to write */
+    bool is_read_back;             /* labels were read from an existing mask */
+    struct map_reader *maps;       /* of the recipe; or NULL */
+    struct clv_object_map objects; /* found with --objects, or {0} */
+    struct clv_object_map boxed;   /* the object in each box; {0} for other labellers */
+    struct clv_object *rows;       /* [objects.n_objects] measures */
+    double *band_means, *band_deviations; /* [objects.n_objects][n_bands] with a model of bands, else NULL */
+    struct object_windows *learned;       /* of a raster by tiles, objects that a model has learned to find; or NULL */
+    struct raster_item *raster;           /* state shared by the files of a raster by tiles (raster_files.h); or NULL */
+    struct part_mask part_mask;           /* the mask's file, read for the first part */
+    struct contours contours;             /* of the exported objects, after labelled_trace */
     bool is_traced;
-    float *map_means; /* [map_drift_size], or NULL: not known */
+    float *map_means; /* [map_drift_size], or NULL: not measured */
     double unmet;     /* label_unmet_share */
-    double bytes;     /* that the gate has let in */
+    double bytes;     /* bytes that the gate has admitted */
     struct box_findings found;
     struct probability_summary summary;
 };
 void labelled_release(struct labelled *item);
 
-/* All that remains of an input after its files are written; its size does not depend on the image. */
+/* The result of an input after its files are written. Its size does not depend on the image. */
 struct outcome {
     enum clv_status status;
     struct clv_error error;
-    bool is_said;               /* its failure was reported already: a clash of outputs, a frame lost with its chain */
-    bool is_earlier;            /* an earlier run finished it */
-    bool is_labelled, is_empty; /* labels were found now; they are all 0 or void */
+    bool is_reported;           /* the failure was reported already: two inputs with one output, or a frame of a chain
+                                 * that failed */
+    bool is_earlier;            /* an earlier run finished the input */
+    bool is_labelled, is_empty; /* this run has found labels; all are 0 or void */
     int32_t n_objects;
     struct box_findings found;
     struct probability_summary summary;
-    float *map_means;          /* owned; NULL: not known */
+    float *map_means;          /* owned; NULL: not measured */
     double unmet;              /* below 0: not measured */
-    struct report_slot *entry; /* owned; its pictures in the report's spool; NULL: none */
+    struct report_slot *entry; /* owned; its pictures in the report's spool; or NULL */
 };
 
 /* Frames of a sequence whose masks were given. */
@@ -184,58 +186,57 @@ struct given_frames {
 
 /* A run over inputs. */
 struct batch {
-    struct clv_files_options options; /* a copy; tolerance and others as they are after defaults */
+    struct clv_files_options options; /* a copy, in which batch_init has set members that depend on others */
     const struct labeller *labeller;
-    void *own;                      /* the labeller's */
+    void *state;                    /* state of the labeller */
     struct clv_labels labels;       /* of the masks */
     const struct clv_model *model;  /* NULL: no model labels */
-    char model_digest[DIGEST_SIZE]; /* of its file, or of the file that it would have */
-    const struct clv_boxes *boxes;  /* inputs are objects in them; NULL: none */
-    const uint8_t *box_values;      /* [boxes->n_labels] in masks */
-    size_t bad_boxes;               /* files of boxes that could not be read */
-    struct given_frames given;      /* of propagating; else {NULL} */
-    const struct clv_item *frames;  /* [n_frames] of sequences, whose masks can be pages of one file; NULL: there are
-                                    * none, */
+    char model_digest[DIGEST_SIZE]; /* of the model's file, or of the file that clv_model_write would write */
+    const struct clv_boxes *boxes;  /* inputs are the objects in boxes; or NULL */
+    const uint8_t *box_values;      /* [boxes->n_labels] values of their labels in masks */
+    size_t bad_boxes;               /* number of files of boxes that could not be read */
+    struct given_frames given;      /* with by_propagating; else {NULL} */
+    const struct clv_item *frames;  /* [n_frames] of sequences, or NULL */
     size_t n_frames;
-    bool is_one_sequence;     /* as those of one sequence can */
+    bool is_one_sequence;     /* all frames are of one sequence, so that masks can be pages of one file */
     struct input_list inputs; /* of the shard */
-    size_t first;             /* index of the first of these among all inputs, */
-    size_t n_all;             /* and the number of all inputs */
+    size_t first;             /* index of the first input of the shard among all inputs */
+    size_t n_all;             /* number of the inputs of all shards */
     struct target_list targets;
     struct destination to;
-    bool is_cut[256];          /* labels of the object that is cut out */
-    int32_t label;             /* whose probability is written */
-    struct part_options parts; /* the options on which parts of tables depend */
-    struct listed *listed;     /* of all inputs, other shards', too: what the tables need; NULL: no table is wanted */
+    bool is_cut[256];             /* labels of the object in cut-outs */
+    int32_t label;                /* label whose probability is written */
+    struct part_options parts;    /* the options on which parts of tables depend */
+    struct listed *listed;        /* what the tables need of all inputs, of all shards; NULL: no table is wanted */
     struct clv_progress progress; /* the caller's, with one message at a time */
-    pthread_mutex_t saying;
+    pthread_mutex_t message_lock;
     struct memory_gate gate;
-    struct comm_deal *deal; /* by which processes share the inputs; NULL: this one has all */
+    struct comm_deal *deal; /* with which processes share the inputs; NULL: one process */
     int n_threads;
-    struct page_file *pages; /* that masks are pages of; NULL: each is a file */
+    struct page_file *pages; /* the file whose pages are the masks; NULL: each mask is a file */
     struct clv_report *report;
-    struct file_writer status_table; /* without a stream: none is wanted */
+    struct file_writer status_table; /* without a stream if it is not wanted */
     /* deliver.c keeps these, under its lock. */
     pthread_mutex_t lock;
-    struct outcome **parked; /* [inputs.n] that wait for those before them */
-    size_t next;             /* to settle */
+    struct outcome **parked; /* [inputs.n] outcomes that wait for those of earlier inputs */
+    size_t next;             /* index of the next input to settle */
     size_t n_delivered;
-    unsigned advised;       /* faults whose first failure came with advice, bits 1 << enum clv_fault */
-    enum clv_status status; /* the first that ends the run */
+    unsigned advised;       /* bits 1 << enum clv_fault of the faults that had advice once */
+    enum clv_status status; /* the first failure that ends the run */
     struct clv_error error;
     struct clv_files_result *result;
     struct map_drift *drift; /* of the model's maps */
-    size_t n_watched;        /* images whose shares of unmet features are summed up */
+    size_t n_watched;        /* number of images in `unmet`, the sum of the shares of unseen features */
     double unmet;
-    bool is_unmet_said;
-    size_t n_boxes, n_boxes_empty; /* boxes that were cut; those with nothing found, the first of which is: */
+    bool is_unmet_reported;
+    size_t n_boxes, n_boxes_empty; /* segmented boxes; empty ones, of which the first is first_empty */
     char first_empty[200];
-    size_t n_empty; /* masks that have label 0 alone */
-    double *pixels; /* [inputs.n] of those that are not finished, else 0, for the time left; NULL: not known */
+    size_t n_empty; /* masks with label 0 alone */
+    double *pixels; /* [inputs.n] pixels of inputs that are not finished, else 0, for the time left; or NULL */
     double pixels_done, n_pixels;
 };
 
-/* Whether probabilities are written instead of labels; and whether they are of all labels, or margins. */
+/* Whether probabilities are written instead of labels; whether they are of all labels, or margins. */
 static inline bool batch_is_probable(const struct batch *run)
 {
     return run->options.probabilities != CLV_PROBABILITIES_NONE;
@@ -264,43 +265,43 @@ static inline bool output_is_stream(const struct clv_files_options *options)
     return strcmp(options->output, "-") == 0;
 }
 
-/* Labellers call these, and so do the files of this room: a paragraph for each file. */
+/* The functions of this folder, file by file. */
 
-/* wishes.c. Refuses options that are missing or exclude each other, and what the labeller or the output lacks
- * (CLV_ERR_USAGE); before anything is read. wishes_check_inputs likewise, once the inputs are known. */
+/* wishes.c. wishes_check fails if options are missing or exclude each other, or need what the labeller or the output
+ * lacks (CLV_ERR_USAGE); it reads no file. wishes_check_inputs checks the options that depend on the inputs. */
 enum clv_status wishes_check(const struct clv_files_options *options, const struct labeller *labeller,
                              struct clv_error *err) CLV_CHECK;
 enum clv_status wishes_check_inputs(const struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* item.c. Processes an input: waits for memory, labels it or reads its mask back, writes the missing files, and
- * delivers its outcome. `number` counts the inputs that this process takes, for the gate; SIZE_MAX: its memory was
+/* item.c. Processes an input: waits for memory, labels the input or reads its mask back, writes the missing files, and
+ * delivers the outcome. `number` counts the inputs that this process takes, for the gate; SIZE_MAX: its memory was
  * admitted already. Returns a failure that ends the run. */
 enum clv_status run_item(struct batch *run, size_t index, size_t number, int thread, struct clv_error *err) CLV_CHECK;
 
-/* Whether the input's mask is there and stays. */
+/* Whether the input's mask exists and stays. */
 static inline bool input_has_mask(const struct batch *run, size_t index)
 {
     const struct target *target = &run->targets.items[index];
     return target->has_mask || (target->is_finished && run->pages);
 }
 
-/* Whether any file that is wanted, or the report, shows the images. */
+/* Whether the report or any wanted file shows the images. */
 bool batch_looks_at_pixels(const struct batch *run);
 
 /* Reads back the files of another process's input that the report shows. */
 enum clv_status item_show(struct outcome *outcome, struct batch *run, size_t index, struct clv_error *err) CLV_CHECK;
 
-/* Bytes for an input besides those of labelling: for what is found in its labels, and for the largest file. */
+/* Returns the bytes that an input needs besides labelling: for its objects, and for its largest file. */
 double item_bytes(const struct batch *run, int32_t width, int32_t height);
 
 /* Whether labels of an image of this size are refined at the pixels. */
 bool batch_refines(const struct batch *run, int32_t width_px, int32_t height_px);
 
-/* traces.c. Traces once what is exported of an image: its objects, those in its boxes, or the connected pieces of its
- * labels. */
+/* traces.c. Traces the outlines that exports have, once per item: of the objects, of the objects in boxes, or of the
+ * connected pieces of the labels. */
 enum clv_status labelled_trace(struct labelled *item, const struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* Traces it by sides (struct tracing), as polygons that are valid by OGC's rules. */
+/* Traces the same outlines by sides (struct tracing), as polygons that are valid by OGC's rules. */
 enum clv_status labelled_trace_polygons(struct contours *polygons, const struct labelled *item, const struct batch *run,
                                         struct clv_error *err) CLV_CHECK;
 
@@ -312,22 +313,22 @@ static inline bool labels_are_empty(const uint8_t *labels, size_t n)
     return true;
 }
 
-/* deliver.c. Takes the outcome of an input, which is allocated before its files are written, from any thread, and
- * settles all whose turn it is: counts it, reports it to the caller, and puts it into the report. Returns a failure
- * that ends the run. deliver_rest settles what waits for inputs that were never worked on. */
+/* deliver.c. deliver takes over the outcome of an input, from any thread, and settles all outcomes whose turn it is:
+ * counts them, tells the caller, and puts them into the report. It returns a failure that ends the run. deliver_rest
+ * settles the outcomes that wait for inputs that were never processed. */
 enum clv_status deliver_begin(struct batch *run, struct clv_error *err) CLV_CHECK;
 enum clv_status deliver(struct batch *run, size_t index, struct outcome **taken, struct clv_error *err) CLV_CHECK;
 enum clv_status deliver_rest(struct batch *run, struct clv_error *err) CLV_CHECK;
 void deliver_end(struct batch *run);
 
-/* Notes on the whole run, at its end. */
+/* Reports notes on the whole run, at its end. */
 void deliver_note(const struct batch *run);
 
-/* team.c. Calls run_item for every input on all threads, or shares them with the processes that mpirun started: each
- * takes an input when it is free and writes its files, and rank 0 settles all of them in input order. */
+/* team.c. Calls run_item for every input on all threads, or shares the inputs with the processes that mpirun started: a
+ * free process takes the next input and writes its files, and rank 0 settles all outcomes in input order. */
 enum clv_status run_all(struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* outcome.c. Sends an outcome to rank 0, which unpacks and delivers it; then outcome->entry is NULL. */
+/* outcome.c. Sends an outcome to rank 0, which unpacks and delivers it. The unpacked outcome has no entry. */
 struct outcome *outcome_new(void); /* NULL: out of memory */
 void outcome_free(struct outcome *outcome);
 DROPS(outcome_drop, struct outcome, outcome_free)
@@ -336,10 +337,10 @@ enum clv_status outcome_send(struct batch *run, size_t index, const struct outco
 enum clv_status outcome_unpack(struct outcome **outcome, size_t *index, const void *bytes, size_t size,
                                struct clv_error *err) CLV_CHECK;
 
-/* targets.c. Paths of all files of all inputs. Inputs whose output has a name that is too long, or is another input's
- * output as well, get a problem, which is reported. Errors, before anything is written: CLV_ERR_USAGE if a mask would
- * be in a folder of the inputs, where it would be an image the next time (but not one that `output` names);
- * CLV_ERR_CREATE if the folder is a file, an output exists, or is one of the inputs or their masks. */
+/* targets.c. Plans the paths of all files of all inputs, before anything is written. Inputs whose output has too long a
+ * name, or is the output of another input as well, get a problem, which is reported. CLV_ERR_USAGE: a mask would be in
+ * a folder of the inputs, where the next run would read it as an image (unless `output` names that folder).
+ * CLV_ERR_CREATE: the folder is a file, or an output exists, or an output is one of the inputs or their masks. */
 enum clv_status targets_plan(struct batch *run, struct clv_error *err) CLV_CHECK;
 
 /* Fails with the target's problem, which must not be NULL. */
@@ -348,51 +349,53 @@ enum clv_status target_fail(const struct target *target, struct clv_error *err) 
 /* Notes which outputs exist. CLV_ERR_CREATE if one may neither be replaced nor finished by --resume. */
 enum clv_status targets_check_existing(struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* tables.c: objects.tsv, coco.json and VOC's list of the folder. Keeps what they need of all inputs, before those of
- * other shards are removed; joins them at the end of the run, if no other shard is at work. */
+/* tables.c: objects.tsv, coco.json and VOC's list of the folder. tables_keep keeps what they need of all inputs, before
+ * the inputs of other shards are removed. tables_join joins their parts at the end of the run, unless another shard is
+ * still running. */
 enum clv_status tables_keep(struct batch *run, struct clv_error *err) CLV_CHECK;
 enum clv_status tables_join(struct batch *run, struct clv_error *err) CLV_CHECK;
 void tables_release(struct batch *run);
 
-/* Paths of the tables that are wanted: paths[n], at most 3, array_free each. */
+/* Lists the paths of the tables that are wanted: paths[n], at most 3; the caller frees each with array_free. */
 enum clv_status tables_paths(char *paths[3], int *n, const struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* folder.c. Before any work: takes the output folder and the report's, as far as they are there, for this run or its
- * shard; files of the whole run must be new, or may be replaced. */
+/* folder.c. folder_lock locks the folders of the outputs and of the report that exist, for this run or its shard.
+ * folder_claim checks that the files that the run writes once are new or may be replaced. Both come before any work. */
 enum clv_status folder_lock(struct batch *run, struct clv_error *err) CLV_CHECK;
 enum clv_status folder_claim(struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* output FILE.png or FILE.tif of one image, or FILE.tif of the one sequence that all inputs are of: the file is the
- * mask, or has masks as pages, and what goes beside it is in the file's folder. Nothing is done if the output is a
- * folder, a new name without that ending, or standard output. CLV_ERR_USAGE: several images, or several sequences. */
+/* Sets run->to for the output FILE.png or FILE.tif of one image, or FILE.tif of a single sequence: the file is the
+ * mask, or its pages are the masks, and other files are in its folder. Does nothing if the output is a folder, a new
+ * name without that ending, or standard output. CLV_ERR_USAGE: several images or several sequences. */
 enum clv_status folder_take_file(struct batch *run, bool is_one_sequence, struct clv_error *err) CLV_CHECK;
 
-/* Makes the folders, locks those that are new, and writes the hidden note of the run (RUN_NOTE). CLV_ERR_CREATE with
- * --resume if a note has the digest of another model. */
+/* Makes the folders, locks new ones, and writes the hidden note of the run (RUN_NOTE). CLV_ERR_CREATE: with --resume,
+ * the note has the digest of another model. */
 enum clv_status folder_make_all(struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* At the end, while the run still holds its locks: removes folders that it made and that are empty. */
+/* Removes the folders that the run made and that are empty, at its end, while it holds its locks. */
 void folder_remove_empty(struct batch *run);
 void destination_release(struct destination *to);
 
-/* names.c. Writes `text` to the file <below> of the output folder, and releases it. A file with the same text stays,
- * since other shards write it. CLV_ERR_CREATE for a file with another text, unless outputs are overwritten, and always
- * for one of the inputs. */
+/* names.c. Writes `text` to the file <below> in the output folder, and releases it. A file with the same text stays,
+ * since other shards write it. CLV_ERR_CREATE: the file has another text and outputs are not overwritten, or it is one
+ * of the inputs. */
 enum clv_status names_write(struct batch *run, const char *below, struct text *text, struct clv_error *err) CLV_CHECK;
 
 /* Whether the file has this text. */
-bool file_says(const char *path, const struct text *text);
+bool file_has_text(const char *path, const struct text *text);
 
 /* masks.c: the mask's file. */
 
-/* CLV_ERR_USAGE if 0 and 255 cannot distinguish the labels. */
+/* Checks the format. CLV_ERR_USAGE if 0 and 255 cannot distinguish the labels. */
 enum clv_status mask_format_check(enum clv_mask_format format, const struct clv_labels *labels,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Writes label_of[height][width], all or nothing: as a PNG, or as a GeoTIFF with the georeference of the file `image`
- * (NULL: none) if the path ends with .tif. labels NULL, only with CLV_MASKS_GREY: the values are not labels, and 255 is
- * not void. In a palette two labels without a table of names are black and white, so that any viewer shows them; others
- * have their own colours. CLV_VOID stays 255, but is 0 in the format of 0 and 255. */
+/* Writes label_of[height][width], all or nothing: a PNG, or, if the path ends with .tif, a GeoTIFF with the
+ * georeference of the file `image` (NULL: none). labels may be NULL with CLV_MASKS_GREY: then the values are not
+ * labels, and 255 is not void. Two labels without a table of names are black and white in the palette, so that any
+ * viewer shows them; others have the colours of labels->palette. CLV_VOID stays 255, but becomes 0 with
+ * CLV_MASKS_BINARY. */
 enum clv_status mask_file_write(const char *path, const char *image, int32_t width, int32_t height,
                                 const uint8_t *label_of, enum clv_mask_format format, const struct clv_labels *labels,
                                 struct clv_error *err) CLV_CHECK;
@@ -402,15 +405,15 @@ enum clv_status mask_file_write(const char *path, const char *image, int32_t wid
 const uint8_t (*mask_file_palette(int *n_colours, enum clv_mask_format format, const struct clv_labels *labels,
                                   bool has_void))[3];
 
-/* Turn labels into 0 and 255, and such values of an earlier run back into labels. */
+/* Convert labels to 0 and 255, test whether a mask has these values, and convert them back to labels. */
 void mask_file_to_binary(uint8_t *values, size_t n);
 bool mask_file_is_binary(const struct clv_labels *labels, bool has_palette, bool has_one);
 void mask_file_from_binary(uint8_t *values, size_t n, const struct clv_labels *labels,
                            const struct clv_indexed_image *image);
 
-/* The masks of a sequence as pages of one file (output FILE.tif), written in their order. Pages come from any thread;
- * one that comes before its turn waits in memory. The file is written if all pages are there; otherwise a note tells
- * that it is not. page_file_end frees it; NULL is allowed. */
+/* Writes the masks of a sequence as the pages of one file (output FILE.tif), in order. Any thread may put a page; pages
+ * before their turn wait in memory. Without all pages the file is not written, which a note reports. page_file_end
+ * frees self, which may be NULL. */
 struct page_file;
 enum clv_status page_file_new(struct page_file **self, const struct batch *run, const struct clv_item *items, size_t n,
                               struct clv_error *err) CLV_CHECK;
@@ -418,10 +421,11 @@ enum clv_status page_file_put(struct page_file *self, size_t index, int32_t widt
                               const uint8_t *label_of, struct clv_error *err) CLV_CHECK;
 enum clv_status page_file_end(struct page_file *self, bool is_whole, struct clv_error *err) CLV_CHECK;
 
-/* pictures.c: overlays with their legend, and cut-outs; of file_kinds. */
+/* pictures.c: overlays with their legend, and cut-outs, for file_kinds. */
 #define OVERLAY_OPACITY 0.45
 
-/* The width of outlines. It grows with the image, so that they are visible when the whole image is shown. */
+/* Returns the width of outlines. It grows with the image, so that outlines are visible when the whole image is
+ * shown. */
 int32_t picture_outline_px(int32_t width, int32_t height);
 enum clv_status overlay_write(const char *path, struct labelled *item, const struct batch *run,
                               struct clv_error *err) CLV_CHECK;
@@ -432,10 +436,11 @@ enum clv_status cutout_write(const char *path, struct labelled *item, const stru
  * another text stays, and a note reports that, unless outputs are overwritten. */
 enum clv_status overlay_legend_write(struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* Labels of the object that is cut out. CLV_ERR_USAGE: the labels lack one of options.cutout_labels. */
+/* Sets run->is_cut, the labels of the object in cut-outs. CLV_ERR_USAGE: one of options.cutout_labels is not a
+ * label. */
 enum clv_status cutout_choose(struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* exports.c: objects for other programs; of file_kinds. */
+/* exports.c: objects in the formats of other programs, for file_kinds. */
 enum clv_status labelme_write(const char *path, struct labelled *item, const struct batch *run,
                               struct clv_error *err) CLV_CHECK;
 enum clv_status yolo_write(const char *path, struct labelled *item, const struct batch *run,
@@ -448,59 +453,62 @@ enum clv_status voc_classes_write(const char *path, struct labelled *item, const
                                   struct clv_error *err) CLV_CHECK;
 enum clv_status voc_objects_write(const char *path, struct labelled *item, const struct batch *run,
                                   struct clv_error *err) CLV_CHECK;
-/* Whether the document at that path begins as this program's do. */
-bool annotations_are_own(const char *path);
+/* Whether the document at that path begins as coco.json of this program does. */
+bool annotations_are_of_cleave(const char *path);
 enum clv_status annotations_write(const char *path, struct labelled *item, const struct batch *run,
                                   struct clv_error *err) CLV_CHECK;
-/* The image as exports name it; the path to it from the folder of `file`, both there, links resolved, array_free it
- * (NULL: out of memory). */
+/* Return the image's path as exports name it, and the relative path of an image from the folder of `file`, with links
+ * resolved if both exist (array_free it; NULL: out of memory). */
 const char *export_image_of(const struct input *input);
 char *export_path_between(const char *file, const char *image);
 enum clv_status export_names_write(struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* object_files.c: objects numbered and measured. */
+/* object_files.c: numbers and measures objects. */
 
 /* Finds and measures the objects of item->labels. If an earlier run has written objects, they must be the same. */
 enum clv_status objects_find(struct labelled *item, const struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* Rows of file_kinds: the label image (a note tells of the first TIFF), and the image's rows of objects.tsv. */
+/* For file_kinds: the image of numbers (a note reports the first TIFF), and the image's rows of objects.tsv. */
 enum clv_status objects_write(const char *path, struct labelled *item, const struct batch *run,
                               struct clv_error *err) CLV_CHECK;
 enum clv_status object_rows_write(const char *path, struct labelled *item, const struct batch *run,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Lets the rows of a model of colours have means and deviations of the file's one or three bands of samples, if it has
- * any. */
+/* With a model of colours, sets the means and deviations of item->rows to those of the file's n_samples bands (1 or 3;
+ * 0: does nothing). */
 void objects_take_samples(struct labelled *item, const struct batch *run, int32_t n_samples);
 
-/* The first line of objects.tsv. */
+/* Puts the first line of objects.tsv. */
 void object_rows_head(struct text *text, const struct batch *run);
 
-/* Outlines where objects touch. */
+/* Draws outlines where objects touch. */
 enum clv_status objects_outline(struct clv_image *image, const struct clv_object_map *map, int32_t outline_px,
                                 struct clv_error *err) CLV_CHECK;
 
-/* report_file.c: the page of all results. */
+/* report_file.c: the report. */
 #define REPORT_TITLE        "cleave: segmentation"
 #define PROBABILITIES_TITLE "cleave: probabilities"
 enum clv_status report_begin(struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* Adds the pictures of an input, from any thread: outcome->entry. Reads the truth, and draws boxes into item->image. */
+/* Adds the pictures of an input, from any thread: sets outcome->entry. Reads the ground truth, and draws boxes into
+ * item->image. */
 enum clv_status report_picture(struct outcome *outcome, struct labelled *item, struct batch *run,
                                struct clv_error *err) CLV_CHECK;
 
-/* Completes the page, with the entries so far if a status ended the run, which keeps its message. */
+/* Completes the report with the entries so far. Returns `status` with its message if it is a failure. */
 enum clv_status report_end(struct batch *run, enum clv_status status, struct clv_error *err) CLV_CHECK;
 
-/* status_file.c: the table of all inputs. Claimed before any work, but not in a folder that the run makes; begun with
- * its head, which a later shard's has not; a line for each input that is settled; ended if any input was settled. */
+/* status_file.c: the table of all inputs. status_claim checks before any work that it may be written, unless it is in a
+ * folder that the run makes. status_begin creates it with its head, which the tables of later shards do not have;
+ * status_put adds a line for each settled input; status_end completes it. */
 enum clv_status status_claim(struct batch *run, struct clv_error *err) CLV_CHECK;
 enum clv_status status_begin(struct batch *run, struct clv_error *err) CLV_CHECK;
 void status_put(struct batch *run, const struct clv_file_outcome *outcome);
 enum clv_status status_end(struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* item_maps.c: maps of networks beside an image. Bytes that they take while they are used, 0 where they are not found;
- * item->maps in the order of the model's recipe, NULL if it wants none (item_maps_close), and their means. */
+/* item_maps.c: network maps of an image. input_maps_memory returns the bytes that they need, 0 if they are not found.
+ * input_maps_read sets item->maps in the order of the model's recipe, NULL if it has none (item_maps_close releases
+ * them), and item->map_means. */
 double input_maps_memory(const struct input *input, const struct batch *run);
 enum clv_status input_maps_read(struct labelled *item, const struct batch *run, struct clv_error *err) CLV_CHECK;
 
@@ -513,42 +521,42 @@ void probabilities_describe(char words[PROBABILITIES_WORDS], const struct batch 
 /* Sets run->label by options.label, a number or a name; label 1 without one. CLV_ERR_USAGE: the model lacks it. */
 enum clv_status probabilities_find_label(struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* values[nodes][n_labels]: the probabilities of a problem's nodes, or margins, as options.probabilities asks for. Of
- * one label's probability the summary gets the kind and the log-partition's bound. */
+/* Computes values[nodes][n_labels]: probabilities of a problem's nodes, or margins, by options.probabilities. If one
+ * label's probability is written, the summary gets the kind of marginals and the bound of the log-partition. */
 enum clv_status probabilities_find(double *values, struct probability_summary *summary, const struct batch *run,
                                    const struct clv_problem *problem, struct clv_oracle *oracle,
                                    struct clv_error *err) CLV_CHECK;
 
-/* Does the same for a field of the model's scores, which may be scaled in place. */
+/* Does the same for a field of the model's scores, which it may scale in place. */
 enum clv_status probabilities_find_of_field(double *values, struct probability_summary *summary,
                                             const struct batch *run, struct clv_field *field, struct clv_oracle *oracle,
                                             struct clv_error *err) CLV_CHECK;
 
-/* A probability as a value from 0 to 255; share and entropy of nodes of so many pixels (area NULL: 1 each). */
+/* Converts a probability to 0..255. Sums up share and entropy over nodes; area[n_nodes] in pixels, NULL: 1 each. */
 int32_t probability_shade(double p);
 void probabilities_sum_up(struct probability_summary *summary, const struct batch *run, const double *marginals,
                           const float *area, int32_t n_nodes);
 
-/* Shows these values in pixels. Of one label: item->labels = its probability times 255, rounded, which is not voted on,
- * and share and entropy in item->summary. Of all labels: item->map, whose sides are those of the example's superpixels,
- * or of that shape with the longer one options.side long. */
+/* Paints these values. For one label: item->labels = its probability times 255, rounded, and share and entropy in
+ * item->summary. For all labels: item->map, which has the size of the example's map of superpixels, or is scaled to it
+ * so that the longer side is options.side. */
 enum clv_status probabilities_show(struct labelled *item, const struct batch *run, const struct clv_example *example,
                                    const double *values, struct clv_error *err) CLV_CHECK;
 enum clv_status label_map_write(const char *path, const struct label_map *map, int32_t n_labels,
                                 struct clv_error *err) CLV_CHECK;
-/* Sides of the map of an image whose regions have these; the map's pixel that the centre of pixel k of n is in; the
- * value of a probability. */
+/* Compute the size of the map for superpixels of width x height; return the map's pixel, of map_n, that contains the
+ * centre of pixel k of n; return the value of a probability. */
 void label_map_size(int32_t *map_width, int32_t *map_height, const struct batch *run, int32_t width, int32_t height);
 size_t label_map_pixel(int32_t k, int32_t n, int32_t map_n);
 uint16_t label_map_value(double probability);
 double label_map_bytes(const struct batch *run, int32_t n_labels);
 
-/* by_model.c, for labellers with a model: reads it or takes the caller's, sets run->model and run->labels; bytes of an
- * image's features and labels. */
+/* by_model.c, for labellers with a model: model_open reads it or takes a view of the caller's, and sets run->model and
+ * run->labels. model_bytes returns the bytes of an image's features and labels. */
 enum clv_status model_open(struct clv_model *model, bool *is_view, struct batch *run, struct clv_error *err) CLV_CHECK;
 double model_bytes(const struct batch *run, const struct input *input, int32_t width, int32_t height, double file_size);
 
-/* Notes the files of an image that memory_of_work counts. */
+/* Sets the members of memory_work that depend on the files of an image. */
 static inline void memory_take_files(struct memory_work *work, const struct batch *run)
 {
     work->has_overlay = run->options.overlay;
@@ -558,30 +566,30 @@ static inline void memory_take_files(struct memory_work *work, const struct batc
     work->has_specks = run->options.min_area > 0;
 }
 
-/* gather.c: the inputs of arguments, a set, a feature file; from labellers. */
+/* gather.c. Gathers the inputs from arguments, a set or a feature file; labellers call it. */
 enum clv_status gather_inputs(struct batch *run, const struct clv_dataset *dataset, struct clv_error *err) CLV_CHECK;
 
-/* CLV_ERR_NO_INPUT: there are none; CLV_ERR_USAGE: several for standard output. */
+/* Checks the number of inputs. CLV_ERR_NO_INPUT: no input; CLV_ERR_USAGE: several inputs for standard output. */
 enum clv_status gather_check(const struct batch *run, struct clv_error *err) CLV_CHECK;
 
-/* by_tiles.c: all of an image that is larger than --max-pixels, up to its mask, next to which are files of what is done
- * while it lasts. */
+/* by_tiles.c. Labels an image that is larger than --max-pixels and writes its mask. Files beside the mask keep finished
+ * tiles until it is complete. */
 enum clv_status tiles_label(struct labelled *item, const struct batch *run, struct clv_oracle *oracle,
                             struct clv_error *err) CLV_CHECK;
 
-/* raster_item.c: paths of those files, of tiles and of windows whose learned objects are found, and of any other one
- * whose name begins with another's; new ones, NULL: out of memory. What tiles and windows depend on besides the
- * raster. */
+/* raster_item.c. Paths of files beside another one: with an ending, of finished tiles, of windows in which learned
+ * objects are found; the caller frees them, NULL: out of memory. tiles_key identifies what tiles and windows depend on
+ * besides the raster. */
 char *file_beside(const char *path, const char *ending);
 char *tiles_path(const char *mask);
 char *windows_path(const char *mask);
 uint64_t tiles_key(const struct batch *run);
 
-/* Bytes that such an image takes, its rows and those of its files included, outlines and specks apart; at most what the
- * run may have, so that it waits for others and is never refused. */
+/* Returns the bytes that such an image needs, with the rows of its files but without outlines and specks; at most the
+ * memory of the run, so that the image waits for others and is never refused. */
 double tiles_bytes(const struct batch *run, const struct input *input);
 
-/* Refuses files that are made of whole images in memory, if an input is segmented by tiles (CLV_ERR_USAGE). */
+/* Fails if an input is segmented by tiles and a wanted file cannot be written by rows (CLV_ERR_USAGE). */
 enum clv_status tiles_check(const struct batch *run, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -1,5 +1,5 @@
-/* Tells what the boxes of an image hold, from its mask and the boxes alone, and draws the boxes for the report. Start
- * at box_inputs_objects. */
+/* Finds the object in each box of an image, from its mask and the boxes alone, and draws the boxes for the report.
+ * Start at box_inputs_objects. */
 #include "batch/box_objects.h"
 
 #include <stdio.h>
@@ -46,7 +46,7 @@ static int compare_areas(const void *a, const void *b)
     return first != second ? (first < second) - (first > second) : (s < t) - (s > t);
 }
 
-/* objects[p] = 1 + the smallest box of the pixel's label that covers it; of equal ones the first. */
+/* objects[p] = 1 + index of the smallest box that covers the pixel and has its label; of equal boxes the first. */
 static enum clv_status paint_boxes(int32_t *objects, const uint8_t *labels, int32_t width,
                                    const struct clv_pixel_box *pixel_boxes, const uint8_t *values, size_t n,
                                    struct clv_error *err)
@@ -57,7 +57,7 @@ static enum clv_status paint_boxes(int32_t *objects, const uint8_t *labels, int3
         sorted[k] = &pixel_boxes[k];
     if (n)
         qsort(sorted, n, sizeof *sorted, compare_areas);
-    for (size_t k = 0; k < n; k++) { /* the larger ones first */
+    for (size_t k = 0; k < n; k++) { /* the larger boxes first */
         const struct clv_pixel_box *box = sorted[k];
         for (int32_t y = box->first_y; y < box->end_y; y++)
             for (int32_t x = box->first_x; x < box->end_x; x++) {
@@ -69,7 +69,7 @@ static enum clv_status paint_boxes(int32_t *objects, const uint8_t *labels, int3
     return CLV_OK;
 }
 
-/* The nearest box of the value; n: there is none. */
+/* Returns the nearest box of the value, or n. */
 static size_t find_nearest(const struct clv_pixel_box *pixel_boxes, const uint8_t *values, size_t n, uint8_t value,
                            int32_t x, int32_t y)
 {
@@ -92,7 +92,7 @@ static size_t find_nearest(const struct clv_pixel_box *pixel_boxes, const uint8_
     return best;
 }
 
-/* Why nothing was found in a box; "": the reason is not known. */
+/* Returns why nothing was found in a box; "": unknown. */
 static const char *why_empty(const struct clv_pixel_box *box, const struct clv_image *image)
 {
     enum { LEAST_SIDE = 4 };
@@ -148,7 +148,7 @@ enum clv_status box_inputs_objects(struct clv_object_map *map, struct box_findin
     }
     MUST(paint_boxes(result.objects, labels, width, pixel_boxes, box_labels, n, err));
     for (size_t p = 0; p < n_pixels; p++) {
-        if (labels[p] && labels[p] != CLV_VOID && !result.objects[p]) { /* outside of all boxes of its value */
+        if (labels[p] && labels[p] != CLV_VOID && !result.objects[p]) { /* outside all boxes of its label */
             const int32_t x = (int32_t)(p % (size_t)width), y = (int32_t)(p / (size_t)width);
             result.objects[p] = (int32_t)((find_nearest(pixel_boxes, box_labels, n, labels[p], x, y) + 1) % (n + 1));
         }
@@ -176,7 +176,7 @@ static void draw_pixel(struct clv_image *image, int32_t x, int32_t y, const uint
         memcpy(image->pixels + 3 * ((size_t)y * (size_t)image->width + (size_t)x), colour, 3);
 }
 
-/* A rectangle's outline, `grow` pixels outside the box's border pixels. */
+/* Draws the outline of a box, `grow` pixels outside its border pixels. */
 static void draw_outline(struct clv_image *image, struct clv_pixel_box box, int32_t grow, const uint8_t colour[3])
 {
     int32_t left = box.first_x - grow, right = box.end_x - 1 + grow, top = box.first_y - grow,
@@ -196,7 +196,7 @@ enum clv_status box_inputs_draw(struct clv_image *image, const struct input *inp
 {
     static const uint8_t dark[3] = {30, 30, 30}, bright[3] = {255, 220, 0};
     int32_t longest = image->width > image->height ? image->width : image->height;
-    int32_t width = longest < 640 ? 1 : longest / 320; /* two pixels where the report shows it */
+    int32_t width = longest < 640 ? 1 : longest / 320; /* about two pixels in the report */
     OWNED_ARRAY struct clv_box *placed = NULL;
     size_t n = 0;
     MUST(box_inputs_place(&placed, &n, input, boxes, image, NULL, err));

@@ -1,5 +1,5 @@
-/* Labels the objects in boxes, without a model: reads the boxes, makes an input of each object (assign), and segments
- * it by src/box_cut (cut_boxes). Start at open_boxes. */
+/* Labels the objects in boxes, without a model: reads the boxes, makes each object an input (assign), and segments it
+ * with src/box_cut (cut_boxes). Start at open_boxes. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +13,12 @@
 
 struct by_boxes {
     struct clv_boxes boxes;
-    uint8_t *values; /* [boxes.n_labels] in masks */
+    uint8_t *values; /* [boxes.n_labels] values of the labels in masks */
 };
 
-/* The values in masks of the labels of boxes. */
+/* The values that the labels of boxes have in masks. */
 
-/* Counts the labels that boxes have; *label is the last of them. */
+/* Counts the labels that occur in boxes; *label is the last one. */
 static enum clv_status count_labels(size_t *n, int32_t *label, const struct clv_boxes *boxes, struct clv_error *err)
 {
     OWNED_ARRAY bool *is_used = array_zalloc(boxes->n_labels, sizeof *is_used);
@@ -88,7 +88,7 @@ static enum clv_status give_values(struct clv_labels *labels, uint8_t **values, 
 
 #define ANY_IMAGE "*"
 
-/* Whether the text is four numbers, and not the name of a file. */
+/* Whether the text is four numbers and does not name a file. */
 static bool is_typed(struct clv_box *box, const char *text)
 {
     double *numbers[] = {&box->x, &box->y, &box->width, &box->height};
@@ -102,7 +102,7 @@ static bool is_typed(struct clv_box *box, const char *text)
     return n == 4;
 }
 
-/* Makes boxes of one image, called "*", with the typed box. */
+/* Makes the typed box the box of an image ANY_IMAGE. */
 static enum clv_status take_typed(struct clv_boxes *boxes, const struct clv_box *box, const char *text,
                                   struct clv_error *err)
 {
@@ -130,14 +130,14 @@ static enum clv_status read_boxes(struct by_boxes *self, struct batch *run, stru
     return give_values(&run->labels, &self->values, &self->boxes, path, run->options.data, err);
 }
 
-/* Whether `path`, joined to some root, is the relative path `name`. */
+/* Whether `path` ends with the relative path `name`. */
 static bool is_same_file(const char *path, const char *name)
 {
     size_t m = strlen(path), n = strlen(name);
     return m >= n && strcmp(path + m - n, name) == 0 && (m == n || path[m - n - 1] == '/');
 }
 
-/* Returns the length of the path of the folder that holds all masks that boxes name. */
+/* Returns the length of the path of the folder that has all masks that boxes name. */
 static size_t common_mask_folder(const struct clv_boxes *boxes)
 {
     const char *first = NULL;
@@ -157,7 +157,7 @@ static size_t common_mask_folder(const struct clv_boxes *boxes)
 
 struct assignment {
     struct input_list objects;
-    size_t common; /* of the masks */
+    size_t common; /* length of the path of their masks' common folder */
 };
 
 static enum clv_status add_object(struct assignment *self, const struct input *input,
@@ -173,7 +173,7 @@ static enum clv_status add_object(struct assignment *self, const struct input *i
     return CLV_OK;
 }
 
-/* Orders boxes by their masks, those without one first, and those of one mask as in the file. */
+/* Orders boxes by their masks, boxes without a mask first, and boxes with the same mask as in the file. */
 static int compare_boxes(const void *a, const void *b)
 {
     const struct clv_box *first = *(const struct clv_box *const *)a, *second = *(const struct clv_box *const *)b;
@@ -181,7 +181,7 @@ static int compare_boxes(const void *a, const void *b)
     return order ? order : (first > second) - (first < second);
 }
 
-/* is_first[n_boxes], to array_free: whether a box is the first of its object. */
+/* Computes is_first[n_boxes], which the caller frees with array_free: whether a box is the first of its object. */
 static enum clv_status find_first_boxes(bool **is_first, const struct clv_image_boxes *entry, struct clv_error *err)
 {
     size_t n = entry->n_boxes;
@@ -211,13 +211,13 @@ static enum clv_status add_objects(struct assignment *self, const struct input *
     return CLV_OK;
 }
 
-/* Gives each input the typed box: *entries, array_free them. */
+/* Gives each input the typed box: *entries, which the caller frees with array_free. */
 static enum clv_status find_typed(const struct clv_image_boxes ***entries, const struct input_list *inputs,
                                   const struct clv_boxes *boxes, const char *text,
                                   const struct clv_image_limits *limits, struct clv_error *err)
 {
     const struct clv_box *box = boxes->images->boxes;
-    struct clv_error later; /* the run reports an image that cannot be read later */
+    struct clv_error later; /* ignored: the run reports an image that cannot be read */
     *entries = array_alloc(inputs->n, sizeof **entries);
     NEED(*entries);
     for (size_t i = 0; i < inputs->n; i++) {
@@ -250,11 +250,11 @@ static void assignment_release(struct assignment *self)
     input_list_release(&self->objects);
 }
 
-/* Replaces the inputs by objects, views into `boxes`. If some boxes of an image name the input's own mask, the object
- * is cut from these. Otherwise boxes are grouped by the masks they name, each group an object; those that name none
- * form one object, under the image's name. Outputs of the other objects are named by their masks, without the folder
- * that all masks share. Images without a box are skipped, which a note reports; if none has one, CLV_ERR_NO_INPUT. A
- * typed box is that of every image; CLV_ERR_DATA if it reaches out of one of several images. */
+/* Replaces the inputs by objects, which have views into `boxes`. If boxes of an image name the mask of the input, these
+ * boxes are the only object. Otherwise the boxes are grouped by the masks that they name, and each group is an object
+ * whose output is named after its mask, without the folder that all masks share; boxes that name no mask are one
+ * object, named after the image. A note reports images without a box, which are skipped. Every image gets a typed box.
+ * CLV_ERR_NO_INPUT: no image has a box. CLV_ERR_DATA: the typed box reaches out of one of several images. */
 static enum clv_status assign(struct batch *run, const struct clv_boxes *boxes, struct clv_error *err)
 {
     struct input_list *inputs = &run->inputs;
@@ -290,8 +290,8 @@ static enum clv_status assign(struct batch *run, const struct clv_boxes *boxes, 
     return CLV_OK;
 }
 
-/* item->labels[height][width] = the value of a box's label on the foreground in it, smaller boxes in front. Notes boxes
- * that reach out of the image. */
+/* item->labels[height][width] = the value of a box's label in the foreground of the box, smaller boxes in front. A note
+ * reports boxes that reach out of the image. */
 static enum clv_status cut_boxes(struct labelled *item, struct batch *run, size_t index, int thread,
                                  struct clv_error *err)
 {
@@ -314,7 +314,7 @@ static enum clv_status cut_boxes(struct labelled *item, struct batch *run, size_
 static enum clv_status open_boxes(struct batch *run, struct clv_error *err)
 {
     struct by_boxes *self = array_zalloc(1, sizeof *self);
-    NEED(run->own = self);
+    NEED(run->state = self);
     MUST(read_boxes(self, run, err));
     run->boxes = &self->boxes;
     run->box_values = self->values;
@@ -334,7 +334,7 @@ static double bytes_of_boxes(const struct batch *run, const struct input *input,
 
 static void close_boxes(struct batch *run)
 {
-    struct by_boxes *self = run->own;
+    struct by_boxes *self = run->state;
     if (self) {
         clv_boxes_release(&self->boxes);
         array_free(self->values);

@@ -1,6 +1,6 @@
-/* Takes existing masks as the labels, corrected ones or those of other programs, to make objects, exports, overlays
- * or a report of them. They belong to a set, or are files of a folder with the names of the images. Start at
- * open_masks. */
+/* Takes the labels from existing masks, such as corrected masks or masks of other programs, to write their objects,
+ * exports, overlays or a report. The masks belong to a dataset, or are files of a folder that are named as the images.
+ * Start at open_masks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,12 +8,12 @@
 #include "batch/batch.h"
 #include "intake/intake.h"
 
-/* The endings of masks, in the order of the search. */
+/* File extensions of masks, in the order of the search. */
 static const char *const endings[] = {".png", ".tif", ".tiff", ".npy", ".bmp", ".pgm"};
 
-/* Finds the mask of an image: the file FOLDER/NAME with one of the endings, where NAME is the image's path without its
- * extension. If there is none, the folders at the front of NAME are left out one by one. Sets *mask to the path, which
- * array_free releases, or to NULL. */
+/* Finds the mask of an image: the file FOLDER/NAME with one of the extensions, where NAME is the image's path without
+ * its extension. If it does not exist, tries again without the first folder of NAME, and so on. Sets *mask to the path,
+ * which the caller frees with array_free, or leaves it. */
 static enum clv_status find_mask(char **mask, const char *folder, const char *name, struct clv_error *err)
 {
     for (const char *part = name; part; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL) {

@@ -1,6 +1,6 @@
-/* Labels photographs, and rasters by tiles, by a model: features of superpixels, the model's labelling of them, painted
- * and refined at the pixels; or, in place of labels, probabilities. Items of feature files are labelled in the
- * same way, without an image. Start at label_image. */
+/* Labels photographs, and rasters by tiles, by a model: computes features of superpixels, labels the superpixels by the
+ * model, paints the labels and refines them at the pixels; or computes probabilities instead of labels. Items of
+ * feature files are labelled in the same way, without an image. Start at label_image. */
 #include <string.h>
 
 #include "base/base.h"
@@ -16,9 +16,9 @@
 #define SMALL_PIXELS 1000000
 
 struct by_model {
-    struct clv_model model; /* read, or a view of the caller's */
+    struct clv_model model; /* owned, or a view of the caller's */
     bool is_view;
-    struct clv_dataset *dataset; /* of feature files; NULL: inputs are images */
+    struct clv_dataset *dataset; /* the feature files; NULL: inputs are images */
     struct clv_oracle **oracles; /* [n_threads], each made on first use */
     int n_threads;
 };
@@ -64,7 +64,8 @@ enum clv_status model_open(struct clv_model *model, bool *is_view, struct batch 
     return CLV_OK;
 }
 
-/* How many bands an image has that is shown by its own values; 0 of others. */
+/* Returns the number of bands of an image whose bands would be scaled to colours by its own values; 0 of other
+ * images. */
 static int32_t count_bands(const char *path, const struct clv_image_limits *limits)
 {
     struct raster raster;
@@ -76,12 +77,12 @@ static int32_t count_bands(const char *path, const struct clv_image_limits *limi
     return n;
 }
 
-/* A model of photographs on bands: colours that are made of them by an image's own values may be those of a photograph,
- * where there are one or three, which a note says. Of other numbers they are not, unless --range asks for them. */
+/* Checks images of bands for a model of photographs. One or three bands may be those of a photograph: their values are
+ * scaled to colours, which a warning reports. Other numbers of bands are an error, unless --range is given. */
 static enum clv_status check_bands(const struct batch *run, struct clv_error *err)
 {
     const struct clv_image_limits *limits = &run->options.limits;
-    bool is_said = false;
+    bool is_reported = false;
     for (size_t i = 0; i < run->inputs.n && limits->grey16_high <= 0; i++) {
         const char *image = run->inputs.items[i].image;
         int32_t n = image ? count_bands(image, limits) : 0;
@@ -89,17 +90,17 @@ static enum clv_status check_bands(const struct batch *run, struct clv_error *er
                 "%s: an image of %d bands, but the model is of photographs; train a model on images of these bands, or "
                 "add --range 0,65535 to have colours made of them by each image's own values",
                 image, n);
-        if (n && !is_said)
+        if (n && !is_reported)
             report_message(&run->progress, CLV_WARNING,
                            "%s: an image of bands, but the model is of photographs: colours are made of the bands by "
                            "this image's own values",
                            image);
-        is_said |= n > 0;
+        is_reported |= n > 0;
     }
     return CLV_OK;
 }
 
-/* Marks the inputs that are segmented by tiles. Names are checked first, so that no photograph is opened for it. */
+/* Marks the inputs that are segmented by tiles. Checks names first, so that photographs are not opened. */
 static void find_tiled(struct batch *run)
 {
     const struct clv_image_limits *limits = &run->options.limits;
@@ -116,7 +117,7 @@ static enum clv_status open_model(struct batch *run, struct clv_error *err)
 {
     const struct clv_files_options *options = &run->options;
     struct by_model *self = array_zalloc(1, sizeof *self);
-    NEED(run->own = self);
+    NEED(run->state = self);
     NEED(self->oracles = array_zalloc((size_t)run->n_threads, sizeof *self->oracles));
     self->n_threads = run->n_threads;
     MUST(model_open(&self->model, &self->is_view, run, err));
@@ -137,7 +138,7 @@ static enum clv_status open_model(struct batch *run, struct clv_error *err)
 
 static void close_model(struct batch *run)
 {
-    struct by_model *self = run->own;
+    struct by_model *self = run->state;
     if (!self)
         return;
     for (int thread = 0; self->oracles && thread < self->n_threads; thread++)
@@ -183,7 +184,7 @@ static enum clv_status find_probabilities(struct labelled *item, const struct ba
 static enum clv_status label_example_of(struct labelled *item, struct batch *run, size_t index,
                                         struct clv_oracle *oracle, struct clv_error *err)
 {
-    const struct by_model *self = run->own;
+    const struct by_model *self = run->state;
     OWNED(clv_example_release) struct clv_example example = {0};
     if (self->dataset) {
         MUST(dataset_example(&example, self->dataset, run->first + index, err));
@@ -200,14 +201,14 @@ static enum clv_status label_example_of(struct labelled *item, struct batch *run
 static enum clv_status label_image(struct labelled *item, struct batch *run, size_t index, int thread,
                                    struct clv_error *err)
 {
-    struct by_model *self = run->own;
+    struct by_model *self = run->state;
     struct clv_oracle **oracle = &self->oracles[thread];
     if (!*oracle)
         MUST(clv_oracle_new(oracle, run->options.engine, err));
     if (item->input->is_tiled)
         return tiles_label(item, run, *oracle, err);
     const enum clv_status status = label_example_of(item, run, index, *oracle, err);
-    item_maps_close(item->maps, &run->model->recipe); /* of an image that failed, too */
+    item_maps_close(item->maps, &run->model->recipe); /* also after a failure */
     item->maps = NULL;
     return status;
 }
@@ -222,7 +223,7 @@ double model_bytes(const struct batch *run, const struct input *input, int32_t w
     return memory_of_work(&work, width, height, file_size);
 }
 
-static enum clv_status advise(const struct batch *run, const struct input *input, struct clv_error *err)
+static enum clv_status advise_tiles(const struct batch *run, const struct input *input, struct clv_error *err)
 {
     struct clv_image_limits limits = run->options.limits;
     const struct clv_recipe *recipe = &run->model->recipe;
@@ -239,7 +240,7 @@ const struct labeller by_model = {.name = "a model",
                                   .each = run_all,
                                   .label = label_image,
                                   .bytes = model_bytes,
-                                  .advise_memory = advise,
+                                  .advise_memory = advise_tiles,
                                   .close = close_model};
 
 static double bytes_of_item(const struct batch *run, const struct input *input, int32_t width, int32_t height,

@@ -1,6 +1,6 @@
-/* Propagates the masks that are given to the other frames of each sequence, without a model: chains of frames on
- * threads, each from one given mask on, forwards or backwards. A frame's files are written as soon as it has its
- * labels. Start at propagate_chain; the method is src/sequence/propagate.c. */
+/* Propagates given masks to the other frames of each sequence, without a model. Each thread processes chains of frames,
+ * which begin at a given mask and go forwards or backwards. A frame's files are written as soon as it has labels. Start
+ * at propagate_chain; the method is in src/sequence/propagate.c. */
 #include <string.h>
 
 #include "base/base.h"
@@ -11,23 +11,23 @@
 #include "masks/masks.h"
 #include "sequence/sequence.h"
 
-#define BYTES_PER_PIXEL  96  /* of a frame: two images and their file's bytes, labels, a cut */
-#define BYTES_PER_WORKED 512 /* of the working size */
+#define BYTES_PER_PIXEL  96  /* of a frame, for two images, the bytes of their files, labels and a cut */
+#define BYTES_PER_WORKED 512 /* per pixel of the working size */
 
-/* A frame that has its labels, in a thread's hands. */
-struct frame_at_hand {
+/* The frame that a thread has labelled last. */
+struct labelled_frame {
     const struct clv_image *image;
     const uint8_t *labels;
 };
 
 struct by_propagating {
-    struct clv_set set; /* whole: frames that are not wanted may lie between */
+    struct clv_set set; /* all frames, also those that are not wanted */
     struct chains chains;
-    size_t *input_of;              /* [set.n_items] of those that are wanted */
-    struct frame_at_hand *at_hand; /* [n_threads] */
+    size_t *input_of;                /* [set.n_items] index of the input of a wanted frame */
+    struct labelled_frame *labelled; /* [n_threads] */
 };
 
-/* The wanted frames as inputs. */
+/* Adds the wanted frames as inputs. */
 static enum clv_status add_inputs(struct by_propagating *self, struct batch *run, struct clv_error *err)
 {
     struct clv_set wanted = self->set; /* views of the items */
@@ -51,7 +51,7 @@ void sequence_note_gaps(const struct batch *run, const struct sequence_gaps *gap
                        run->options.data, n_of(gaps->n, "place", "places").text, gaps->before[0], gaps->before[1]);
 }
 
-/* Says which of the splits that are named there are not. */
+/* Fails if a split that the options name does not exist. */
 static enum clv_status check_splits(const struct clv_files_options *options, struct clv_error *err)
 {
     const char *const lists[] = {options->from_split, options->split};
@@ -69,8 +69,8 @@ static enum clv_status open_sequences(struct batch *run, struct clv_error *err)
 {
     const struct clv_files_options *options = &run->options;
     struct by_propagating *self = array_zalloc(1, sizeof *self);
-    NEED(run->own = self);
-    NEED(self->at_hand = array_zalloc((size_t)run->n_threads, sizeof *self->at_hand));
+    NEED(run->state = self);
+    NEED(self->labelled = array_zalloc((size_t)run->n_threads, sizeof *self->labelled));
     MUST(clv_set_read(&self->set, options->data, err));
     training_set_note_reading(&self->set, options->data, &run->progress);
     MUST(outputs_spare_set(&run->to.outputs, &self->set, options->data, err));
@@ -100,8 +100,8 @@ static enum clv_status open_sequences(struct batch *run, struct clv_error *err)
     return CLV_OK;
 }
 
-/* A chain on a thread: the context of what propagate_along calls. */
-struct chain_at_work {
+/* Context of the callbacks of propagate_along. */
+struct chain_context {
     struct batch *run;
     struct by_propagating *self;
     int thread;
@@ -112,7 +112,7 @@ static const struct clv_item *frame_of(const struct by_propagating *self, size_t
     return &self->set.items[self->chains.frames[frame]];
 }
 
-/* Whether a mask of the frame is wanted; *index of the input that it is. */
+/* Whether a mask of the frame is wanted; *index is then that of its input. */
 static bool is_wanted(size_t *index, const struct by_propagating *self, size_t frame)
 {
     const size_t item = self->chains.frames[frame];
@@ -122,14 +122,14 @@ static bool is_wanted(size_t *index, const struct by_propagating *self, size_t f
 
 static enum clv_status read_frame(void *context, size_t frame, struct clv_image *image, struct clv_error *err)
 {
-    const struct chain_at_work *work = context;
+    const struct chain_context *work = context;
     return item_image_read(image, frame_of(work->self, frame), &work->run->options.limits, err);
 }
 
 static enum clv_status read_given(void *context, size_t frame, const struct clv_image *image, struct clv_mask *mask,
                                   struct clv_error *err)
 {
-    const struct chain_at_work *work = context;
+    const struct chain_context *work = context;
     const struct clv_image_limits *limits = &work->run->options.limits;
     const struct mask_wanted wanted = {image->width, image->height, limits};
     const enum clv_status status = item_mask_read(mask, frame_of(work->self, frame), &work->run->labels, &wanted, err);
@@ -139,29 +139,29 @@ static enum clv_status read_given(void *context, size_t frame, const struct clv_
 static enum clv_status take_frame(void *context, size_t frame, const struct clv_image *image, const uint8_t *labels,
                                   struct clv_error *err)
 {
-    const struct chain_at_work *work = context;
+    const struct chain_context *work = context;
     size_t index;
     if (!is_wanted(&index, work->self, frame))
         return CLV_OK;
-    work->self->at_hand[work->thread] = (struct frame_at_hand){image, labels};
+    work->self->labelled[work->thread] = (struct labelled_frame){image, labels};
     return run_item(work->run, index, SIZE_MAX, work->thread, err);
 }
 
 static const char *name_frame(void *context, size_t frame)
 {
-    return frame_of(((const struct chain_at_work *)context)->self, frame)->image;
+    return frame_of(((const struct chain_context *)context)->self, frame)->image;
 }
 
-/* Copies the labels of the frame at hand, and its image if anything looks at it. */
+/* Copies the labels of the thread's frame, and its image if pixels are needed. */
 static enum clv_status label_frame(struct labelled *item, struct batch *run, size_t index, int thread,
                                    struct clv_error *err)
 {
-    const struct by_propagating *self = run->own;
-    const struct clv_image *image = self->at_hand[thread].image;
+    const struct by_propagating *self = run->state;
+    const struct clv_image *image = self->labelled[thread].image;
     (void)index;
     item->width = image->width;
     item->height = image->height;
-    NEED(item->labels = array_copy(self->at_hand[thread].labels, (size_t)image->width * (size_t)image->height, 1));
+    NEED(item->labels = array_copy(self->labelled[thread].labels, (size_t)image->width * (size_t)image->height, 1));
     if (!batch_looks_at_pixels(run))
         return CLV_OK;
     MUST(clv_image_new(&item->image, image->width, image->height, image->channels, err));
@@ -181,7 +181,7 @@ static double bytes_of_frame(const struct batch *run, const struct input *input,
 
 static double bytes_of_chain(const struct batch *run, const struct chain *chain)
 {
-    const struct by_propagating *self = run->own;
+    const struct by_propagating *self = run->state;
     int32_t width, height;
     struct clv_error ignored; /* reported when the file is read */
     if (item_image_size(&width, &height, frame_of(self, chain->first), &run->options.limits, &ignored) != CLV_OK)
@@ -189,8 +189,8 @@ static double bytes_of_chain(const struct batch *run, const struct chain *chain)
     return item_bytes(run, width, height) + bytes_of_frame(run, NULL, width, height, 0);
 }
 
-/* Inputs of a chain whose masks are there: what is missing beside these is made of them. */
-static enum clv_status finish_chain(const struct chain_at_work *work, const struct chain *chain, struct clv_error *err)
+/* Processes the frames of a chain whose masks all exist: writes the files that are missing beside the masks. */
+static enum clv_status finish_chain(const struct chain_context *work, const struct chain *chain, struct clv_error *err)
 {
     size_t index;
     for (size_t i = 1; i <= chain->n; i++)
@@ -199,8 +199,8 @@ static enum clv_status finish_chain(const struct chain_at_work *work, const stru
     return CLV_OK;
 }
 
-/* The frames of a chain from frame k on fail with it: the failure is said once. */
-static enum clv_status lose_frames(const struct chain_at_work *work, const struct chain *chain, size_t k,
+/* Delivers a failure of the frames of a chain from frame k, and reports it once. */
+static enum clv_status fail_frames(const struct chain_context *work, const struct chain *chain, size_t k,
                                    enum clv_status status, const struct clv_error *why, struct clv_error *err)
 {
     size_t index, n_lost = 0;
@@ -215,18 +215,19 @@ static enum clv_status lose_frames(const struct chain_at_work *work, const struc
         NEED(outcome);
         outcome->status = status;
         outcome->error = *why;
-        outcome->is_said = true;
+        outcome->is_reported = true;
         MUST(deliver(work->run, index, &outcome, err));
     }
     return CLV_OK;
 }
 
-/* A chain that fails loses its frames and the others go on, unless the failure ends the run. */
+/* Processes a chain. If it fails, its remaining frames fail and other chains continue, unless the failure ends the
+ * run. */
 static enum clv_status propagate_chain(void *context, size_t number, int thread, struct clv_error *err)
 {
     struct batch *run = context;
-    struct by_propagating *self = run->own;
-    struct chain_at_work work = {run, self, thread};
+    struct by_propagating *self = run->state;
+    struct chain_context work = {run, self, thread};
     const struct chain *chain = &self->chains.items[number];
     const struct propagate_frames frames = {.context = &work,
                                             .progress = &run->progress,
@@ -248,14 +249,14 @@ static enum clv_status propagate_chain(void *context, size_t number, int thread,
         has_all || run->status != CLV_OK)
         return status;
     const struct clv_error why = *err;
-    return lose_frames(&work, chain, k ? k : 1, status, &why, err);
+    return fail_frames(&work, chain, k ? k : 1, status, &why, err);
 }
 
-/* Given masks are pages, too. */
+/* Puts the given masks into the file of pages, and sets the pages of the targets. */
 static enum clv_status put_given(struct batch *run, struct clv_error *err)
 {
-    struct by_propagating *self = run->own;
-    struct chain_at_work work = {run, self, 0};
+    struct by_propagating *self = run->state;
+    struct chain_context work = {run, self, 0};
     for (size_t frame = 0; frame < self->set.n_items; frame++) {
         OWNED(clv_mask_release) struct clv_mask mask = {.labels = NULL};
         struct clv_image size = {.pixels = NULL};
@@ -274,7 +275,7 @@ static enum clv_status put_given(struct batch *run, struct clv_error *err)
 
 static enum clv_status each_chain(struct batch *run, struct clv_error *err)
 {
-    const struct by_propagating *self = run->own;
+    const struct by_propagating *self = run->state;
     if (run->pages)
         MUST(put_given(run, err));
     return parallel_for(self->chains.n, run->n_threads, propagate_chain, run, err);
@@ -282,12 +283,12 @@ static enum clv_status each_chain(struct batch *run, struct clv_error *err)
 
 static void close_sequences(struct batch *run)
 {
-    struct by_propagating *self = run->own;
+    struct by_propagating *self = run->state;
     if (!self)
         return;
     chains_release(&self->chains);
     clv_set_release(&self->set);
-    arrays_free(self->input_of, self->at_hand, self);
+    arrays_free(self->input_of, self->labelled, self);
 }
 
 const struct labeller by_propagating = {

@@ -4,7 +4,7 @@
 #include "batch/batch.h"
 #include "sequence/sequence.h"
 
-/* For labellers of sequences: notes numbers of frames that are missing. */
+/* Notes missing numbers of frames; for labellers of sequences. */
 void sequence_note_gaps(const struct batch *run, const struct sequence_gaps *gaps);
 
 #endif

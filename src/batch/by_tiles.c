@@ -14,11 +14,11 @@
 #include "refine/by_model/by_model.h"
 #include "segment/segment.h"
 
-#define TILE_BYTES   100e6 /* of a thread: a window of tiles and what describes them */
-#define REGION_BYTES 250   /* of the field, the cut and draws */
-#define ROW_BYTES    16    /* of a band's pixels: colours, labels, numbers, as they are read and as they are written */
-#define BAND_ROWS    300.0 /* with their halo, of files */
-#define LEAST_BYTES  40e6  /* that the process has before */
+#define TILE_BYTES    100e6 /* of a thread: a window of tiles and its features */
+#define REGION_BYTES  250   /* of a region: field, cut and samples */
+#define ROW_BYTES     16    /* per pixel of a band of rows: colours, labels and numbers, read and written */
+#define BAND_ROWS     300.0 /* rows of a band with their halo, of all files */
+#define STARTED_BYTES 40e6  /* of the process before the first input */
 
 double tiles_bytes(const struct batch *run, const struct input *input)
 {
@@ -33,12 +33,12 @@ double tiles_bytes(const struct batch *run, const struct input *input)
     const double of_objects = batch_has_learned_objects(run) ? learned_threads(run) * LEARNED_WINDOW_BYTES : 0;
     const double bytes =
         fmax(run->n_threads * TILE_BYTES + REGION_BYTES * n_regions, of_objects) + BAND_ROWS * width * ROW_BYTES;
-    return fmax(fmin(bytes, run->gate.limit - LEAST_BYTES), 0);
+    return fmax(fmin(bytes, run->gate.limit - STARTED_BYTES), 0);
 }
 
-#define UNMERGED ".unmerged" /* ends the name of labels whose specks are not merged yet, or that objects change */
+#define UNMERGED ".unmerged" /* extension of the file of labels before specks are merged and objects change labels */
 
-/* Objects with holes are run lengths in COCO, which are of images up to some size. */
+/* Fails for an image that is too large for run lengths, which COCO has for objects with holes. */
 static enum clv_status check_runs(const struct input *input, const struct clv_image_limits *limits,
                                   struct clv_error *err)
 {
@@ -68,14 +68,14 @@ enum clv_status tiles_check(const struct batch *run, struct clv_error *err)
     return CLV_OK;
 }
 
-/* The mask while it is written. Where specks are merged or the model has learned of objects, which labels then agree
- * with, its rows are known when all labels have been seen: these wait in a file of their own. */
+/* State of writing the mask. If specks are merged, or learned objects change labels, the mask depends on the labels of
+ * all rows; these are first written to the file `unmerged`. */
 struct mask_rows {
-    struct raster_writer *writer, *unmerged; /* unmerged: of that file, or NULL */
+    struct raster_writer *writer, *unmerged; /* unmerged may be NULL */
     struct raster_cut *cut;
     bool is_binary, is_empty, is_probable;
     struct specks *specks;          /* or NULL */
-    struct object_windows *learned; /* or NULL, likewise what follows */
+    struct object_windows *learned; /* or NULL; the members below are of learned objects */
     struct label_votes votes;
     int32_t *numbers; /* [RASTER_TILE][width] */
     bool is_object[256];
@@ -88,7 +88,8 @@ static void mask_rows_release(struct mask_rows *self)
     array_free(self->numbers);
 }
 
-/* Writes the next rows of labels, which are changed: pixels without data become void. */
+/* Writes the next rows of labels to the mask. Changes them: pixels without data become void, and labels 0 and 255 in a
+ * binary mask. */
 static enum clv_status put_rows(struct mask_rows *mask, uint8_t *labels, int32_t top, int32_t rows,
                                 struct clv_error *err)
 {
@@ -104,7 +105,7 @@ static enum clv_status put_rows(struct mask_rows *mask, uint8_t *labels, int32_t
     return raster_writer_rows(mask->writer, labels, rows, err);
 }
 
-/* Keeps the next rows of labels, as they are, and what has to be known of all. */
+/* Writes the next rows of labels to the file `unmerged`, and adds them to the votes of objects and to the specks. */
 static enum clv_status keep_rows(struct mask_rows *mask, const uint8_t *labels, int32_t top, int32_t rows,
                                  struct clv_error *err)
 {
@@ -118,7 +119,7 @@ static enum clv_status keep_rows(struct mask_rows *mask, const uint8_t *labels, 
     return raster_writer_rows(mask->unmerged, labels, rows, err);
 }
 
-/* Paints rows of tiles, or of squares that are refined. */
+/* Paints the labels by rows of tiles, or of refined squares. */
 static enum clv_status paint_rows(struct mask_rows *mask, struct clv_error *err)
 {
     struct raster_cut *cut = mask->cut;
@@ -135,7 +136,8 @@ static enum clv_status paint_rows(struct mask_rows *mask, struct clv_error *err)
     return CLV_OK;
 }
 
-/* Reads the labels that were kept, which the objects change: looks at their specks, or merges these and writes the mask. */
+/* Reads the file `unmerged` and lets objects change the labels. Then adds the rows to the specks, or, if is_last,
+ * merges the specks and writes the mask. */
 static enum clv_status read_kept(struct mask_rows *mask, const char *unmerged, bool is_last, const struct batch *run,
                                  struct clv_error *err)
 {
@@ -163,7 +165,7 @@ static enum clv_status read_kept(struct mask_rows *mask, const char *unmerged, b
     return CLV_OK;
 }
 
-/* Writes the mask of the labels that were kept. */
+/* Writes the mask from the file `unmerged`. */
 static enum clv_status merge_rows(struct mask_rows *mask, const char *unmerged, const struct batch *run,
                                   struct clv_error *err)
 {
@@ -179,7 +181,7 @@ static enum clv_status merge_rows(struct mask_rows *mask, const char *unmerged, 
     return read_kept(mask, unmerged, true, run, err);
 }
 
-/* A file that goes with its scope, and with the process. */
+/* Removes a temporary file, at the end of its scope. */
 static void drop_file(char **path)
 {
     if (!*path)
@@ -189,7 +191,7 @@ static void drop_file(char **path)
     array_free(*path);
 }
 
-/* A run that was killed while it merged specks has left its labels. */
+/* Removes the file `unmerged` of a run that was killed. */
 static enum clv_status remove_unmerged(const char *mask, struct clv_error *err)
 {
     OWNED_ARRAY char *unmerged = file_beside(mask, UNMERGED);
@@ -198,7 +200,7 @@ static enum clv_status remove_unmerged(const char *mask, struct clv_error *err)
     return CLV_OK;
 }
 
-/* Keeps the labels first, where specks or objects change them. */
+/* Writes the mask if specks or objects change its labels: by way of the file `unmerged`. */
 static enum clv_status write_merged(struct mask_rows *mask, const char *path, const struct batch *run,
                                     struct clv_error *err)
 {
@@ -218,7 +220,7 @@ static enum clv_status write_merged(struct mask_rows *mask, const char *path, co
         NEED(mask->numbers = array_alloc(RASTER_TILE, (size_t)layout.width * sizeof *mask->numbers));
     }
     MUST(raster_writer_create(&writer, unmerged, &layout, NULL, err));
-    mask->unmerged = &writer; /* cppcheck-suppress autoVariables; until the rows are painted */
+    mask->unmerged = &writer; /* cppcheck-suppress autoVariables; reset below */
     enum clv_status status = paint_rows(mask, err);
     mask->unmerged = NULL;
     MUST(status);
@@ -226,7 +228,8 @@ static enum clv_status write_merged(struct mask_rows *mask, const char *path, co
     return merge_rows(mask, unmerged, run, err);
 }
 
-/* Files beside the mask of before would be taken for files of the new one by --resume, if this run ended early. */
+/* Removes the files beside the earlier mask. If this run ended early, --resume would take them for files of the new
+ * mask. */
 static enum clv_status remove_earlier(const struct target *target, struct clv_error *err)
 {
     for (int k = 0; k < N_FILES; k++) {
@@ -242,7 +245,7 @@ static enum clv_status remove_earlier(const struct target *target, struct clv_er
     return CLV_OK;
 }
 
-/* Paints the values of the cut's regions, which are labels or one label's probabilities, into the mask's file. */
+/* Writes the mask from the values of the cut's regions, which are labels or probabilities of one label. */
 static enum clv_status write_mask(struct raster_cut *cut, struct labelled *item, const struct batch *run,
                                   struct clv_error *err)
 {
@@ -258,7 +261,7 @@ static enum clv_status write_mask(struct raster_cut *cut, struct labelled *item,
     struct georeference georeference = cut->rasters[0].georeference;
     const uint8_t(*palette)[3] = mask_file_palette(&n, format, &run->labels, georeference.may_lack_data);
     const struct label_image mask = {cut->width, cut->height, NULL, palette, n};
-    georeference.may_lack_data &= format != CLV_MASKS_BINARY && !rows.is_probable; /* 255 is then no void, but a one */
+    georeference.may_lack_data &= format != CLV_MASKS_BINARY && !rows.is_probable; /* 255 is then not void */
     MUST(raster_writer_open(&writer, item->target->mask, &mask, &georeference, err));
     rows.is_binary = format == CLV_MASKS_BINARY && !rows.is_probable;
     MUST(run->options.min_area || rows.learned ? write_merged(&rows, item->target->mask, run, err)
@@ -269,7 +272,7 @@ static enum clv_status write_mask(struct raster_cut *cut, struct labelled *item,
     return raster_writer_commit(&writer, err);
 }
 
-/* Measures the means of the bands, for the note on another sensor (work_report). */
+/* Measures the means of the bands, for the note on another sensor (watch_maps in deliver.c). */
 static enum clv_status find_means(struct labelled *item, struct raster_cut *cut, struct clv_error *err)
 {
     const struct clv_recipe *recipe = &cut->options.model->recipe;
@@ -279,13 +282,14 @@ static enum clv_status find_means(struct labelled *item, struct raster_cut *cut,
     return raster_cut_means(item->map_means, cut, err);
 }
 
-/* Regions of a raster form loops: probabilities that no image with loops has are refused before its tiles are read. */
+/* Fails for probabilities that cannot be computed on graphs with loops, as those of a raster's regions, before tiles
+ * are read. */
 static enum clv_status check_probabilities(const struct batch *run, struct clv_error *err)
 {
     const struct clv_model *model = run->model;
-    const bool is_small = model->layout.n_labels == 2 || model->layout.pairwise == CLV_PAIRWISE_NONE;
+    const bool is_tractable = model->layout.n_labels == 2 || model->layout.pairwise == CLV_PAIRWISE_NONE;
     const bool are_margins = run->options.probabilities == CLV_PROBABILITIES_MARGINS;
-    if (!batch_is_probable(run) || is_small || (!are_margins && model->decoding.rule != CLV_DECODE_ORACLE))
+    if (!batch_is_probable(run) || is_tractable || (!are_margins && model->decoding.rule != CLV_DECODE_ORACLE))
         return CLV_OK;
     return fail(err, CLV_ERR_USAGE, "more than two labels, coupled between regions that form loops, have no %s; %s",
                 are_margins ? "margins" : "samples",
@@ -293,11 +297,11 @@ static enum clv_status check_probabilities(const struct batch *run, struct clv_e
                             : "--decode map has them by belief propagation");
 }
 
-/* Models that were learned for another rule (of more than two labels, say) decide tiles by the one that a cut follows,
- * unless --decode asks for theirs, which is refused. */
-static void decide_by_map(struct clv_model *model, const struct batch *run, const char *image)
+/* Sets the model's rule of decoding to MAP, the one that tiles support, if another rule was learned. A note reports
+ * that; if --decode names the other rule, the run fails later. */
+static void use_map_rule(struct clv_model *model, const struct batch *run, const char *image)
 {
-    if (batch_is_probable(run) || run->options.decode == CLV_DECODING_MIN_LOSS) { /* no rule of decoding matters */
+    if (batch_is_probable(run) || run->options.decode == CLV_DECODING_MIN_LOSS) { /* the rule has no effect */
         model->decoding.rule = CLV_DECODE_MAP;
         return;
     }
@@ -349,15 +353,16 @@ enum clv_status tiles_label(struct labelled *item, const struct batch *run, stru
     OWNED(output_locks_release) struct output_locks locks = {.n = 0};
     NEED(tiles);
     MUST(check_probabilities(run, err));
-    decide_by_map(&model, run, item->input->image);
+    use_map_rule(&model, run, item->input->image);
     options.key = tiles_key(run);
     MUST(outputs_make_folder(item->target->mask, err));
-    MUST(output_locks_file(&locks, tiles, err)); /* a run into this folder, and one of this file alone, may meet here */
+    MUST(output_locks_file(&locks, tiles, err)); /* a run into this folder and a run for this file alone may write the
+                                                  * same mask */
     MUST(remove_unmerged(item->target->mask, err));
     options.tiles = tiles;
     MUST(raster_cut_open(&cut, &options, err));
     const enum clv_status status = cut_raster(item, run, &cut, oracle, err);
-    /* Tiles stay where a run with --resume can go on from them. */
+    /* Tiles stay after failures from which --resume can continue. */
     raster_cut_close(&cut, status != CLV_OK && status != CLV_ERR_DATA && status != CLV_ERR_USAGE);
     return status;
 }

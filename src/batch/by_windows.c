@@ -1,6 +1,6 @@
-/* Labels the slices of sequences together, by a model of sequences: window by window, in memory of one window besides
- * that of images; or, in place of labels, probabilities, of a window's slices at once, too. Start at each_sequence; the
- * method is src/sequence/slices.c. */
+/* Labels the slices of sequences jointly, by a model of sequences, window by window: with one window and its images in
+ * memory; or computes the probabilities of a window's slices jointly, instead of labels. Start at each_sequence; the
+ * method is in src/sequence/slices.c. */
 #include <string.h>
 
 #include "base/base.h"
@@ -12,13 +12,13 @@
 #include "sequence/sequence.h"
 
 struct by_windows {
-    struct clv_model model; /* read, or a view of the caller's */
+    struct clv_model model; /* owned, or a view of the caller's */
     bool is_view;
     struct clv_set set; /* sorted by sequence; its items are the inputs */
     struct batch *run;
-    struct slices slices;               /* of the sequence at hand, */
-    size_t first;                       /* whose first slice is this input */
-    struct probability_summary summary; /* of the window at hand, without share and entropy */
+    struct slices slices;               /* of the current sequence */
+    size_t first;                       /* index of the input that is its first slice */
+    struct probability_summary summary; /* of the current window, without share and entropy */
 };
 
 static enum clv_status open_slices(struct batch *run, struct clv_error *err)
@@ -26,7 +26,7 @@ static enum clv_status open_slices(struct batch *run, struct clv_error *err)
     const struct clv_files_options *options = &run->options;
     struct by_windows *self = array_zalloc(1, sizeof *self);
     struct sequence_gaps gaps;
-    NEED(run->own = self);
+    NEED(run->state = self);
     self->run = run;
     MUST(model_open(&self->model, &self->is_view, run, err));
     FAIL_IF(!self->model.recipe.window, CLV_ERR_USAGE,
@@ -88,7 +88,7 @@ static enum clv_status score_window(void *context, double *values, const struct 
 
 static enum clv_status show_slice(struct labelled *item, const struct batch *run, size_t index, struct clv_error *err)
 {
-    const struct by_windows *self = run->own;
+    const struct by_windows *self = run->state;
     const struct clv_example *slice;
     const double *values;
     MUST(slices_values(&slice, &values, &self->slices, index - self->first, err));
@@ -101,7 +101,7 @@ static enum clv_status show_slice(struct labelled *item, const struct batch *run
 static enum clv_status label_slice(struct labelled *item, struct batch *run, size_t index, int thread,
                                    struct clv_error *err)
 {
-    const struct by_windows *self = run->own;
+    const struct by_windows *self = run->state;
     (void)thread;
     MUST(input_read_image(&item->image, item->input, &run->options.limits, &run->progress, err));
     if (batch_is_probable(run))
@@ -123,7 +123,7 @@ static bool are_together(const struct clv_item *a, const struct clv_item *b)
 
 static enum clv_status each_sequence(struct batch *run, struct clv_error *err)
 {
-    struct by_windows *self = run->own;
+    struct by_windows *self = run->state;
     const size_t n = run->inputs.n, size = (size_t)run->model->recipe.window;
     size_t n_longest = 0;
     for (size_t first = 0, end; first < n; first = end) {
@@ -155,7 +155,7 @@ static enum clv_status each_sequence(struct batch *run, struct clv_error *err)
 
 static void close_slices(struct batch *run)
 {
-    struct by_windows *self = run->own;
+    struct by_windows *self = run->state;
     if (self) {
         clv_set_release(&self->set);
         if (!self->is_view)

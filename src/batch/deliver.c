@@ -1,6 +1,7 @@
-/* Takes what is left of each input, in whatever order threads and processes finish, and settles it in input order: counts
- * it, tells the caller, puts it into the report, and notes what the first images say of all. An outcome that comes early
- * is parked; nothing waits, so that chains of frames can run backwards. Start at deliver. */
+/* Takes the outcomes of inputs in the order in which threads and processes finish, and settles them in input order:
+ * counts them, tells the caller, puts them into the report, and warns if the first images are unlike the training
+ * images. An early outcome is parked and no thread waits, so that chains of frames can run backwards. Start at
+ * deliver. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +14,15 @@
 #include "model/model.h"
 
 /* With fewer training images, the variation between images cannot be estimated. */
-#define FEWEST_LEARNED 8
+#define MIN_LEARNED 8
 
-/* Sizes of so many images are looked at before a run, for the time that it takes. */
-#define MOST_SIZED 20000
+/* Up to this number of images, their sizes are read before the run, for the estimate of the time left. */
+#define MAX_SIZED 20000
 
 static void find_pixels(struct batch *run)
 {
     const size_t n = run->inputs.n;
-    if (n < 2 || n > MOST_SIZED || !(run->pixels = array_zalloc(n, sizeof *run->pixels)))
+    if (n < 2 || n > MAX_SIZED || !(run->pixels = array_zalloc(n, sizeof *run->pixels)))
         return;
     for (size_t i = 0; i < n; i++) {
         const struct input *input = &run->inputs.items[i];
@@ -60,7 +61,7 @@ void deliver_end(struct batch *run)
     progress_weigh(&run->progress, 0, 0);
 }
 
-/* A note on maps that are not like those that the model was learned from. */
+/* Notes maps or bands whose means differ from those of the training images. */
 static void watch_maps(struct batch *run, const float *means)
 {
     const struct clv_recipe *recipe = &run->model->recipe;
@@ -68,8 +69,9 @@ static void watch_maps(struct batch *run, const float *means)
     int32_t m = map_drift_add(&deviations, run->drift, means, recipe);
     const char *n_learned = clv_record_get(&run->model->record, "images");
     bool is_bands =
-        m >= 0 && strcmp(recipe->maps[m].name, BANDS_MAP) == 0; /* of few images their parts were looked at */
-    if (m >= 0 && (is_bands || !(n_learned && strtod(n_learned, NULL) < FEWEST_LEARNED)))
+        m >= 0 && strcmp(recipe->maps[m].name, BANDS_MAP) == 0; /* their deviations are over parts of images, so that
+                                                                 * few images suffice */
+    if (m >= 0 && (is_bands || !(n_learned && strtod(n_learned, NULL) < MIN_LEARNED)))
         report_message(&run->progress, CLV_NOTE,
                        "%s%s: those of the first %s are not like those of the training images: means of %s are "
                        "%.1f of their deviations off. %s",
@@ -80,20 +82,20 @@ static void watch_maps(struct batch *run, const float *means)
                                   "here");
 }
 
-/* Notes features that no training image had, after 1, 2, 4, .. images, because few images say little.
- * Models of 8 and of 147 photos of horses reach at most two thirds of the threshold on 60 others, and pass it on nuclei
- * by the eighth image. */
+/* Warns of features that no training image had. Checks the mean share after 1, 2, 4, 8 and so on images, with a
+ * threshold that falls with their number. Models of 8 and of 147 photos of horses reach at most two thirds of the
+ * threshold on 60 other photos, and exceed it on nuclei by the eighth image. */
 static void watch_features(struct batch *run, double unmet)
 {
     size_t n = ++run->n_watched;
     run->unmet += unmet;
-    double share = run->unmet / (double)n, own = 0;
-    const char *said = clv_record_get(&run->model->record, RECORD_UNSEEN);
-    if (said && !parse_double(said, &own))
-        own = 0;
-    if (run->is_unmet_said || n & (n - 1) || share <= 0.004 + 0.02 / (double)n + 1.5 * own)
+    double share = run->unmet / (double)n, learned = 0;
+    const char *recorded = clv_record_get(&run->model->record, RECORD_UNSEEN);
+    if (recorded && !parse_double(recorded, &learned))
+        learned = 0;
+    if (run->is_unmet_reported || n & (n - 1) || share <= 0.004 + 0.02 / (double)n + 1.5 * learned)
         return;
-    run->is_unmet_said = true;
+    run->is_unmet_reported = true;
     report_message(&run->progress, CLV_WARNING,
                    "%.1f %% of the features of the first %s were in no training image; use a model of similar images",
                    100 * share, n_of(n, "image", "images").text);
@@ -107,23 +109,23 @@ static void count_boxes(struct batch *run, const struct box_findings *found)
     run->n_boxes_empty += found->n_empty;
 }
 
-static void tell(struct batch *run, size_t index, const struct outcome *outcome)
+static void report_outcome(struct batch *run, size_t index, const struct outcome *outcome)
 {
-    const struct clv_file_outcome told = {.name = run->inputs.items[index].name,
-                                          .mask = outcome->status == CLV_OK ? run->targets.items[index].mask : NULL,
-                                          .message = outcome->status != CLV_OK ? outcome->error.message
-                                                                               : outcome->found.first_empty,
-                                          .status = outcome->status,
-                                          .is_earlier = outcome->is_earlier,
-                                          .n_objects = outcome->n_objects,
-                                          .share = outcome->summary.share,
-                                          .entropy = outcome->summary.entropy,
-                                          .bound = outcome->summary.bound,
-                                          .standard_error = outcome->summary.standard_error,
-                                          .kind = outcome->summary.kind};
-    status_put(run, &told);
+    const struct clv_file_outcome report = {.name = run->inputs.items[index].name,
+                                            .mask = outcome->status == CLV_OK ? run->targets.items[index].mask : NULL,
+                                            .message = outcome->status != CLV_OK ? outcome->error.message
+                                                                                 : outcome->found.first_empty,
+                                            .status = outcome->status,
+                                            .is_earlier = outcome->is_earlier,
+                                            .n_objects = outcome->n_objects,
+                                            .share = outcome->summary.share,
+                                            .entropy = outcome->summary.entropy,
+                                            .bound = outcome->summary.bound,
+                                            .standard_error = outcome->summary.standard_error,
+                                            .kind = outcome->summary.kind};
+    status_put(run, &report);
     if (run->options.settled)
-        run->options.settled(run->options.context, &told);
+        run->options.settled(run->options.context, &report);
 }
 
 static enum clv_status settle_done(struct batch *run, size_t index, struct outcome *outcome, struct clv_error *err)
@@ -142,16 +144,16 @@ static enum clv_status settle_done(struct batch *run, size_t index, struct outco
     return run->report && outcome->entry ? report_put(run->report, outcome->entry, err) : CLV_OK;
 }
 
-/* Whether an input's failure ends the run: that of an output does, and any with fail_fast. */
+/* Whether an input's failure ends the run: a failure to write does, and any failure with fail_fast. */
 static bool ends_run(const struct batch *run, const struct outcome *outcome)
 {
     const enum clv_status status = outcome->status;
-    return ((status == CLV_ERR_CREATE || status == CLV_ERR_IO) && !outcome->is_said) ||
+    return ((status == CLV_ERR_CREATE || status == CLV_ERR_IO) && !outcome->is_reported) ||
            (status != CLV_OK && run->options.fail_fast);
 }
 
-/* Adds to the first failure of each kind that a mask has what would mend it. The set is read again: none is kept, since
- * it can have a million images. */
+/* Adds advice to the first failure of each kind of fault of a mask. Reads the set again, because it can have a million
+ * images and is not kept. */
 static enum clv_status add_advice(struct batch *run, struct clv_error *error, struct clv_error *err)
 {
     const struct clv_files_options *options = &run->options;
@@ -174,7 +176,7 @@ static enum clv_status add_advice(struct batch *run, struct clv_error *error, st
                : CLV_OK;
 }
 
-/* Returns the failure if it ends the run, as that of the only input does, too. */
+/* Settles a failed input. Returns its failure if that ends the run, or if it is the only input. */
 static enum clv_status settle_failed(struct batch *run, size_t index, struct outcome *outcome, struct clv_error *err)
 {
     const enum clv_status failure = outcome->status;
@@ -187,11 +189,11 @@ static enum clv_status settle_failed(struct batch *run, size_t index, struct out
         *err = outcome->error;
         return failure;
     }
-    if (run->inputs.n > 1 && !outcome->is_said)
+    if (run->inputs.n > 1 && !outcome->is_reported)
         report_message(&run->progress, CLV_COMPLAINT, "%s", outcome->error.message);
     if (run->report)
         MUST(clv_report_add_failure(run->report, run->inputs.items[index].name, outcome->error.message, err));
-    if (run->inputs.n > 1 || outcome->is_said)
+    if (run->inputs.n > 1 || outcome->is_reported)
         return CLV_OK;
     *err = outcome->error;
     return failure;
@@ -210,7 +212,7 @@ static void settle(struct batch *run, size_t index, struct outcome *outcome)
     struct clv_error error;
     if (outcome->status == CLV_ERR_INTERRUPTED)
         return;
-    tell(run, index, outcome);
+    report_outcome(run, index, outcome);
     const enum clv_status status = outcome->status == CLV_OK ? settle_done(run, index, outcome, &error)
                                                              : settle_failed(run, index, outcome, &error);
     if (status != CLV_OK)
@@ -232,7 +234,8 @@ static void show_progress(struct batch *run, size_t index, bool is_earlier)
         progress_weigh(&run->progress, run->pixels_done, run->n_pixels);
     }
     snprintf(failed, sizeof failed, "%zu failed", run->result->n_failed);
-    if (!is_earlier || run->n_delivered == run->inputs.n) /* so that the time left is not of what took none */
+    if (!is_earlier || run->n_delivered == run->inputs.n) /* inputs of an earlier run took no time, and would falsify
+                                                           * the time left */
         report_progress(&run->progress, batch_is_probable(run) ? "drawing" : "segmenting", run->n_delivered,
                         run->inputs.n, run->result->n_failed ? failed : NULL);
 }
@@ -242,10 +245,10 @@ enum clv_status deliver(struct batch *run, size_t index, struct outcome **taken,
     const struct outcome *outcome = *taken;
     if (comm_rank())
         return outcome->status == CLV_ERR_INTERRUPTED ? CLV_OK : outcome_send(run, index, outcome, err);
-    const enum clv_status own = outcome->status;
+    const enum clv_status outcome_status = outcome->status;
     const bool is_earlier = outcome->is_earlier;
-    /* Nobody takes further inputs then, though the failures of those before it may count instead. */
-    const bool is_last = own == CLV_ERR_INTERRUPTED || ends_run(run, outcome);
+    /* The caller then takes no further inputs, although an earlier input's failure may be the one that is returned. */
+    const bool is_last = outcome_status == CLV_ERR_INTERRUPTED || ends_run(run, outcome);
     if (is_last)
         *err = outcome->error;
     pthread_mutex_lock(&run->lock);
@@ -253,13 +256,13 @@ enum clv_status deliver(struct batch *run, size_t index, struct outcome **taken,
     while (run->next < run->inputs.n && run->parked[run->next])
         settle_next(run);
     run->n_delivered++;
-    if (own != CLV_ERR_INTERRUPTED)
+    if (outcome_status != CLV_ERR_INTERRUPTED)
         show_progress(run, index, is_earlier);
     const enum clv_status status = run->status;
     if (status != CLV_OK)
         *err = run->error;
     pthread_mutex_unlock(&run->lock);
-    return status != CLV_OK ? status : is_last ? own : CLV_OK;
+    return status != CLV_OK ? status : is_last ? outcome_status : CLV_OK;
 }
 
 enum clv_status deliver_rest(struct batch *run, struct clv_error *err)
@@ -275,7 +278,7 @@ enum clv_status deliver_rest(struct batch *run, struct clv_error *err)
     return run->status;
 }
 
-/* A result in which nothing was found looks like a success. Boxes are counted one by one. */
+/* Warns if nothing was found in boxes, or in any image, since such a run looks like a success. */
 void deliver_note(const struct batch *run)
 {
     const struct clv_files_result *result = run->result;

@@ -1,5 +1,5 @@
-/* Writes an image's objects in the formats of other programs, a function of the table of files (file_kinds.c) each; and
- * the names of labels that these formats have once for all images. */
+/* Writes an image's objects in the formats of other programs, by a function for each row of file_kinds.c, and the files
+ * of label names that these formats have once for all images. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,16 +14,16 @@
 
 #define MAX_BYTES ((size_t)1 << 32)
 
-bool annotations_are_own(const char *path)
+bool annotations_are_of_cleave(const char *path)
 {
     char *bytes;
     size_t size;
     struct clv_error ignored;
     if (file_read_head(&bytes, &size, path, sizeof COCO_BEGINNING - 1, &ignored) != CLV_OK)
         return false;
-    bool is_own = size == sizeof COCO_BEGINNING - 1 && memcmp(bytes, COCO_BEGINNING, size) == 0;
+    bool is_of_cleave = size == sizeof COCO_BEGINNING - 1 && memcmp(bytes, COCO_BEGINNING, size) == 0;
     array_free(bytes);
-    return is_own;
+    return is_of_cleave;
 }
 
 enum clv_status export_names_write(struct batch *run, struct clv_error *err)
@@ -53,16 +53,16 @@ const char *export_image_of(const struct input *input)
 
 char *export_path_between(const char *file, const char *image)
 {
-    char folder[PATH_MAX], target[PATH_MAX], *own = path_folder(file);
-    bool is_known = own && realpath(own, folder) && realpath(image, target);
-    array_free(own);
-    if (!own)
+    char folder[PATH_MAX], target[PATH_MAX], *parent = path_folder(file);
+    bool is_known = parent && realpath(parent, folder) && realpath(image, target);
+    array_free(parent);
+    if (!parent)
         return NULL;
     if (!is_known)
         return string_copy(image);
     struct text path;
     size_t common = 0, n = strlen(folder);
-    folder[n] = '/'; /* the zero byte is not needed below */
+    folder[n] = '/'; /* below, n bounds the folder instead of the zero byte */
     for (size_t i = 0; i <= n && folder[i] == target[i]; i++)
         common = folder[i] == '/' ? i + 1 : common;
     text_init(&path, PATH_MAX * 2);
@@ -131,7 +131,7 @@ enum clv_status voc_classes_write(const char *path, struct labelled *item, const
     return clv_png_write_labels(path, item->width, item->height, item->labels, (const uint8_t(*)[3])palette, 256, err);
 }
 
-/* The label image of objects, as VOC has it: their numbers in its palette, or 16 bits of grey where these are more. */
+/* Writes the numbers of objects as VOC does, in its palette; as 16-bit grey if there are too many. */
 enum clv_status voc_objects_write(const char *path, struct labelled *item, const struct batch *run,
                                   struct clv_error *err)
 {

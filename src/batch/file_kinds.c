@@ -1,5 +1,5 @@
-/* The table of the files that an image has beside its mask: where each goes, what it needs, who wants it and what writes
- * it. A new file is a row here and a function. */
+/* The table of the files that an image has beside its mask: the path of each, what it needs, which options want it and
+ * which function writes it. A new kind of file is a row here and a function. */
 #include "batch/file_kinds.h"
 
 #include "batch/batch.h"

@@ -5,14 +5,15 @@
 
 /* A file of an image beside its mask. */
 struct file_kind {
-    const char *below, *ending; /* its path is FOLDER/<below><name of the output><ending>; of a JPEG's overlay .jpg */
-    bool is_part;               /* it says of which mask it is, and is written after that */
-    unsigned needs;             /* of NEEDS_.. */
+    const char *below, *ending; /* its path is FOLDER/<below><name of the output><ending>; the overlay of a JPEG is a
+                                 * .jpg */
+    bool is_part;               /* a part of a table: it names its mask's digest, and is written after the mask */
+    unsigned needs;             /* bits NEEDS_.. */
     bool (*is_wanted)(const struct batch *run);
     enum clv_status (*write)(const char *path, struct labelled *item, const struct batch *run, struct clv_error *err);
-    const char *ending_tiled; /* of a raster by tiles; NULL: the same ending */
+    const char *ending_tiled; /* for a raster by tiles; NULL: the same ending */
     enum clv_status (*write_rows)(const char *path, struct labelled *item, const struct batch *run,
-                                  struct clv_error *err); /* likewise, by bands of rows */
+                                  struct clv_error *err); /* for a raster by tiles, by bands of rows */
 };
 
 /* In the order in which an image's files are written. */

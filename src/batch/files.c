@@ -1,5 +1,6 @@
-/* Labels and writes many files in one call: opens the way of labelling, plans all targets, takes the folder, runs over
- * the inputs and ends what is written once: pages, tables, report. Start at clv_segment_files. */
+/* Labels many files and writes the results, in one call: locks the folder, opens the labeller, plans all targets,
+ * processes the inputs, and completes the files that are written once: pages, tables, report. Start at
+ * clv_segment_files. */
 #include "cleave/files.h"
 
 #include <stdio.h>
@@ -22,27 +23,27 @@ static const struct labeller *choose_labeller(const struct clv_files_options *op
                                  : &by_model;
 }
 
-/* Messages of threads one at a time. */
-static void say(void *context, enum clv_message kind, const char *text)
+/* Passes messages of threads to the caller, one at a time. */
+static void pass_message(void *context, enum clv_message kind, const char *text)
 {
     struct batch *run = context;
     const struct clv_progress *caller = run->options.progress;
-    pthread_mutex_lock(&run->saying);
+    pthread_mutex_lock(&run->message_lock);
     if (caller && caller->say)
         caller->say(caller->context, kind, text);
-    pthread_mutex_unlock(&run->saying);
+    pthread_mutex_unlock(&run->message_lock);
 }
 
-static void tell_progress(void *context, const char *what, size_t done, size_t total, const char *note)
+static void pass_progress(void *context, const char *what, size_t done, size_t total, const char *note)
 {
     struct batch *run = context;
     const struct clv_progress *caller = run->options.progress;
-    pthread_mutex_lock(&run->saying);
+    pthread_mutex_lock(&run->message_lock);
     report_progress(caller, what, done, total, note);
-    pthread_mutex_unlock(&run->saying);
+    pthread_mutex_unlock(&run->message_lock);
 }
 
-static void weigh(void *context, double done, double total)
+static void pass_weights(void *context, double done, double total)
 {
     struct batch *run = context;
     progress_weigh(run->options.progress, done, total);
@@ -53,7 +54,7 @@ static enum clv_status batch_init(struct batch *run, struct clv_files_result *re
 {
     clv_files_defaults(&run->options);
     run->options = options ? *options : run->options;
-    pthread_mutex_init(&run->saying, NULL);
+    pthread_mutex_init(&run->message_lock, NULL);
     pthread_mutex_init(&run->lock, NULL);
     run->result = result;
     if (run->options.features && !run->options.feature_files) {
@@ -64,11 +65,11 @@ static enum clv_status batch_init(struct batch *run, struct clv_files_result *re
     if (run->options.probabilities == CLV_PROBABILITIES_OF_LABEL && run->options.mask_format == CLV_MASKS_AUTO)
         run->options.mask_format = CLV_MASKS_GREY;
     run->n_threads = parallel_threads(run->options.n_threads);
-    run->progress = (struct clv_progress){.report = tell_progress,
+    run->progress = (struct clv_progress){.report = pass_progress,
                                           .context = run,
                                           .stop = options->progress ? options->progress->stop : NULL,
-                                          .say = say,
-                                          .weigh = weigh};
+                                          .say = pass_message,
+                                          .weigh = pass_weights};
     memory_gate_init(&run->gate, run->options.memory);
     run->labeller = choose_labeller(&run->options);
     run->to.output = run->options.output;
@@ -90,11 +91,11 @@ static void batch_release(struct batch *run)
     clv_labels_release(&run->labels);
     destination_release(&run->to);
     memory_gate_release(&run->gate);
-    pthread_mutex_destroy(&run->saying);
+    pthread_mutex_destroy(&run->message_lock);
     pthread_mutex_destroy(&run->lock);
 }
 
-/* The digest of the model's file, or of the file that a model in memory would be. */
+/* Computes the digest of the model's file, or of the file that a model in memory would be written to. */
 static enum clv_status find_digest(struct batch *run, struct clv_error *err)
 {
     if (run->options.model_path)
@@ -114,7 +115,7 @@ static enum clv_status find_digest(struct batch *run, struct clv_error *err)
     return status;
 }
 
-/* Parts of tables depend on these options. */
+/* Sets run->parts, the options on which parts of tables depend. */
 static void describe_parts(struct batch *run)
 {
     const struct clv_files_options *options = &run->options;
@@ -127,7 +128,7 @@ static void describe_parts(struct batch *run)
                                        .n_bands = run->model ? run->model->recipe.bands.n_bands : 0};
 }
 
-/* Opens all that is read, and plans all that is written; makes nothing. */
+/* Opens everything that is read and plans everything that is written. Makes no file. */
 static enum clv_status prepare(struct batch *run, struct clv_error *err)
 {
     MUST(wishes_check(&run->options, run->labeller, err));
@@ -149,7 +150,7 @@ static enum clv_status prepare(struct batch *run, struct clv_error *err)
     return CLV_OK;
 }
 
-/* Files of names: of boxes' labels beside the masks, the legend, those of exports. */
+/* Writes the files of label names: labels.tsv beside the masks of boxes, the legend of overlays, those of exports. */
 static enum clv_status write_names(struct batch *run, struct clv_error *err)
 {
     if (run->labels.from_file && !batch_is_probable(run) && !output_is_stream(&run->options)) {
@@ -165,7 +166,7 @@ static enum clv_status write_names(struct batch *run, struct clv_error *err)
     return run->options.exports ? export_names_write(run, err) : CLV_OK;
 }
 
-/* Makes the folders, and what is in them once. */
+/* Makes the folders, and the files of label names in them. */
 static enum clv_status make_folders(struct batch *run, struct clv_error *err)
 {
     MUST(folder_make_all(run, err));
@@ -186,7 +187,7 @@ static bool is_newer(const char *path, const struct stat *mask)
             (info.st_mtim.tv_sec == mask->st_mtim.tv_sec && info.st_mtim.tv_nsec > mask->st_mtim.tv_nsec));
 }
 
-/* Masks that stay though their images, or the masks that they are of, were written later. */
+/* Warns of masks that stay although their images, or the masks from which they are made, were written later. */
 static void note_changed(const struct batch *run)
 {
     size_t n = 0;
@@ -221,8 +222,8 @@ static enum clv_status begin(struct batch *run, struct clv_error *err)
     return deliver_begin(run, err);
 }
 
-/* Whatever the status with which the inputs end, each file is then ended, in this order: so the status is carried
- * through the ends, and the first failure's message stays. */
+/* Processes the inputs. Whatever their status is, each file is then completed, in this order; the status and message of
+ * the first failure are returned. */
 static enum clv_status run_inputs(struct batch *run, struct clv_error *err)
 {
     enum clv_status status = comm_agree(begin(run, err), err);
@@ -245,7 +246,7 @@ static enum clv_status run_inputs(struct batch *run, struct clv_error *err)
         *err = error;
     }
     status = report_end(run, status, err);
-    if (status == CLV_OK && comm_rank() == 0) /* after Ctrl-C the next --resume joins */
+    if (status == CLV_OK && comm_rank() == 0) /* after an interruption the next --resume joins */
         status = tables_join(run, err);
     const enum clv_status listed = status_end(run, &error);
     if (listed != CLV_OK && status == CLV_OK) {
@@ -259,7 +260,7 @@ static enum clv_status run_inputs(struct batch *run, struct clv_error *err)
 
 static enum clv_status run_batch(struct batch *run, struct clv_error *err)
 {
-    MUST(comm_agree(prepare(run, err), err)); /* no process writes before all have checked */
+    MUST(comm_agree(prepare(run, err), err)); /* no process writes before all processes have checked */
     MUST(comm_agree(comm_rank() == 0 ? make_folders(run, err) : CLV_OK, err));
     MUST(comm_agree(run_inputs(run, err), err));
     FAIL_IF(run->bad_boxes, CLV_ERR_DATA, "%s: %s could not be read", run->options.boxes,
@@ -274,7 +275,7 @@ enum clv_status clv_segment_files(struct clv_files_result *result, const struct 
     *result = (struct clv_files_result){.first_failure = CLV_OK};
     MUST(batch_init(&run, result, options, err));
     const enum clv_status status = run_batch(&run, err);
-    folder_remove_empty(&run); /* above all after a failure */
+    folder_remove_empty(&run); /* also after a failure */
     MUST(status);
     result->is_complete = true;
     FAIL_IF(result->first_failure != CLV_OK, result->first_failure, "%zu of %zu inputs failed, as was said of each",

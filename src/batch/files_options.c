@@ -1,5 +1,5 @@
-/* The options of clv_segment_files: their defaults, and rows by their names, which the commands list as theirs, and by
- * which programs and Python set members (clv_files_option_at). */
+/* The options of clv_segment_files: their defaults, and rows with their names, which the commands list, and with which
+ * programs and Python set members (clv_files_option_at). */
 #include "batch/files_options.h"
 
 #include <stddef.h>
@@ -18,7 +18,7 @@
 #define AT(member) offsetof(struct clv_files_options, member)
 #define BASIC      CLV_OPTION_BASIC
 #define NEEDED     CLV_OPTION_NEEDED
-#define MAX_SIDE   1024 /* of maps of 128 labels, which are the largest that are read */
+#define MAX_SIDE   1024 /* with 128 labels, of the largest maps that can be read */
 
 void clv_files_defaults(struct clv_files_options *options)
 {
@@ -106,9 +106,9 @@ const struct clv_option files_refining_rows[] = {
 };
 
 static const char *const export_forms[] = {"none", "coco",    "labelme", "voc",
-                                           "yolo", "geojson", NULL}; /* bits from 1 on */
+                                           "yolo", "geojson", NULL}; /* export_forms[k] is bit k - 1 */
 
-/* Adds the formats of a list to those that were given before; "none" takes these back. */
+/* Adds the formats of a list to those given before; "none" removes all of them. */
 static enum clv_status take_exports(void *member, const struct clv_option *option, const char *typed,
                                     struct clv_error *err)
 {

@@ -1,5 +1,5 @@
-/* Makes the output folder, or the one file in its place, and holds it: claims what a run writes once, keeps the note of
- * the model and the options that the folder's results come from, and removes folders that stayed empty. Start at
+/* Makes and locks the output folder, or the output's only file: claims the files that a run writes once, writes the
+ * note of the model and the options of the folder's results, and removes folders that stayed empty. Start at
  * folder_make_all. */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "batch/batch.h"
 #include "sequence/sequence.h"
 
-/* Refuses an output whose name has an ending that no mask can have: it is hardly meant as the name of a folder. */
+/* Fails if the output is a new name with the extension of a file that is not a mask: it is hardly meant as a folder. */
 static enum clv_status refuse_ending(const char *output, bool is_maps, struct clv_error *err)
 {
     static const char *const others[] = {".png",     ".tif",  ".jpg", ".jpeg", ".tiff", ".bmp",  ".webp",
@@ -61,8 +61,8 @@ enum clv_status folder_take_file(struct batch *run, bool is_one_sequence, struct
     return CLV_OK;
 }
 
-/* Finds the one folder below which all files were found: root[PATH_MAX], "" if there is none, for example because a
- * file is gone. */
+/* Finds the folder below which all files were found: root[PATH_MAX], or "" if there are several, or a file does not
+ * exist. */
 static enum clv_status find_root(char *root, const struct input_list *inputs, struct clv_error *err)
 {
     char folder[PATH_MAX] = "";
@@ -99,7 +99,7 @@ static enum clv_status put_given(struct text *note, const struct given_frames *g
     return CLV_OK;
 }
 
-/* Adds the content of the boxes or masks that results are made from. */
+/* Adds the content of a file of boxes or masks to the hash. */
 static enum clv_status add_content(uint64_t *hash, const char *path, struct clv_error *err)
 {
     char digest[DIGEST_SIZE];
@@ -110,7 +110,7 @@ static enum clv_status add_content(uint64_t *hash, const char *path, struct clv_
     return CLV_OK;
 }
 
-/* Writes the boxes, which are a file, all files of a folder, or four numbers. */
+/* Writes a hash of the boxes, which are a file, all files of a folder, or four numbers. */
 static enum clv_status put_boxes(struct text *line, const char *boxes, struct clv_error *err)
 {
     OWNED(path_list_release) struct path_list files = {0};
@@ -252,7 +252,7 @@ enum clv_status folder_make_all(struct batch *run, struct clv_error *err)
 {
     struct destination *to = &run->to;
     struct output_locks *locks = &to->outputs.locks;
-    int n_made = 0; /* of a folder that the file's mask shares with others */
+    int n_made = 0; /* folders made for the output's only file */
     if (to->report)
         MUST(output_locks_make_folder(locks, &to->n_report_made, to->report, NULL, err));
     if (output_is_stream(&run->options))
@@ -265,12 +265,12 @@ enum clv_status folder_make_all(struct batch *run, struct clv_error *err)
     }
     int n_before = locks->n;
     MUST(output_locks_make_folder(locks, &to->n_made, to->output, &run->options.shard, err));
-    if (locks->n > n_before && !to->n_made) /* another run made it, and may have written since outputs were planned */
+    if (locks->n > n_before && !to->n_made) /* another run made it, and may have written files since targets_plan */
         MUST(targets_check_existing(run, err));
     return write_note(run, run->given.set ? &run->given : NULL, err);
 }
 
-/* Removes the folder and those above it that were made, as far as they are empty. */
+/* Removes the n_made last folders of the path, from the last one up to the first that is not empty. */
 static void remove_folders(const char *path, int n_made)
 {
     char *folder = n_made ? string_copy(path) : NULL;
@@ -311,11 +311,11 @@ void destination_release(struct destination *to)
     *to = (struct destination){0};
 }
 
-/* Claims of the files that a run writes once. A claim checks that the run may write them, and keeps other runs from
- * it. */
+/* Claims of the files that a run writes once. A claim checks that the run may write a file, and keeps other runs from
+ * writing it. */
 
-/* Whether the page that a run with --resume replaces was written by this program, by its beginning. */
-static bool is_own_page(const char *path)
+/* Whether this program wrote the report, by its beginning, so that --resume may replace it. */
+static bool is_report_of_cleave(const char *path)
 {
     char *bytes;
     size_t size;
@@ -328,7 +328,7 @@ static bool is_own_page(const char *path)
 }
 
 /* Claims a file. is_joined: other shards of the run write it as well. */
-static enum clv_status claim(struct batch *run, const char *path, bool is_own, bool is_joined, const char *hint,
+static enum clv_status claim(struct batch *run, const char *path, bool is_of_cleave, bool is_joined, const char *hint,
                              struct clv_error *err)
 {
     const struct clv_files_options *options = &run->options;
@@ -336,8 +336,8 @@ static enum clv_status claim(struct batch *run, const char *path, bool is_own, b
                                   options->data && path_is_folder(options->data) ? NULL : options->data,
                                   options->boxes};
     const bool may_replace = options->existing == CLV_EXISTING_OVERWRITE ||
-                             (is_own && (options->existing == CLV_EXISTING_RESUME || is_joined));
-    enum path_kind kind = PATH_ABSENT; /* a folder that is still to be made is empty */
+                             (is_of_cleave && (options->existing == CLV_EXISTING_RESUME || is_joined));
+    enum path_kind kind = PATH_ABSENT; /* a folder that does not exist yet has no files */
     MUST(path_look(&kind, path, err));
     return kind == PATH_ABSENT
                ? CLV_OK
@@ -352,7 +352,7 @@ static enum clv_status claim_tables(struct batch *run, struct clv_error *err)
     for (int k = 0; k < n; k++) {
         const bool is_coco = paths[k] && text_ends_with(paths[k], ".json");
         if (status == CLV_OK)
-            status = claim(run, paths[k], !is_coco || annotations_are_own(paths[k]), run->options.shard.count > 0,
+            status = claim(run, paths[k], !is_coco || annotations_are_of_cleave(paths[k]), run->options.shard.count > 0,
                            ", --resume does the rest", err);
         array_free(paths[k]);
     }
@@ -368,9 +368,9 @@ enum clv_status folder_claim(struct batch *run, struct clv_error *err)
     OWNED_ARRAY char *page = path_join(to->report, "index.html");
     OWNED_ARRAY char *picture = path_join(to->report, "index-pictures/000101-1.jpg");
     NEED(page && picture);
-    MUST(claim(run, page, is_own_page(page), false, "", err));
+    MUST(claim(run, page, is_report_of_cleave(page), false, "", err));
     MUST(claim_tables(run, err));
-    /* of the images of a large report only the first is checked */
+    /* of the pictures of a large report only one is checked */
     return output_check_existing(picture, run->options.existing != CLV_EXISTING_REFUSE, "", err);
 }
 

@@ -1,5 +1,5 @@
-/* Estimates how much memory the work on an image takes (memory_of_work), and admits images as long as the sum of these
- * estimates fits into free memory (memory_gate_enter). An ordered queue keeps the order of the inputs. */
+/* Estimates how much memory an image needs (memory_of_work), and admits images while the sum of the estimates fits into
+ * the memory of the run (memory_gate_enter). An ordered queue keeps the order of the inputs. */
 #include "batch/gate.h"
 
 #include <malloc.h>
@@ -16,9 +16,9 @@
 /* Bytes that the process uses besides images: the program, a model, and memory that the allocator keeps. */
 #define PROCESS_BYTES 16e6
 
-/* Blocks from this size on return to the system when they are freed. Otherwise refinement, which cuts window by window,
- * would keep twice the memory that it uses at a time. Once an image has had to wait for memory, smaller blocks return
- * as well. */
+/* Blocks of at least this size return to the system when they are freed. Otherwise refinement, which cuts window by
+ * window, would keep twice the memory that it uses at a time. After an image has waited for memory, smaller blocks
+ * return as well. */
 #define RETURNED_BYTES        (1 << 20)
 #define RETURNED_BYTES_SCARCE (1 << 18)
 
@@ -29,20 +29,20 @@
 /* Bytes per pixel of the image besides features, whose table is feature/recipe/memory_estimate.c.
  * tests/cli/segment/test_cli_memory.c states how close the sums are. */
 #define PICTURE   4  /* picture and labels */
-#define REFINING  5  /* two labellings, colours, the labelling before */
-#define WINDOW    84 /* of a cut */
-#define EVIDENCE  2  /* planes for each label, besides those of maps */
+#define REFINING  5  /* two labellings, colours, the initial labelling */
+#define WINDOW    84 /* per pixel of a window of a cut */
+#define EVIDENCE  2  /* planes for each label, besides the planes of maps */
 #define OVERLAY   4
 #define REPORT    8
-#define CUTOUT    10 /* and the bytes of its PNG */
+#define CUTOUT    10 /* with the bytes of its PNG */
 #define EXPORT    12 /* numbers of objects, their contours */
 #define BOX_CUT   64
-#define NET       240 /* at working size, inputs of a pixel network */
-#define NET_LABEL 12  /* inputs of a pixel network for each label */
-#define COLOURS   3   /* counts of a colour nearby; with many labels one for each label */
+#define NET       240 /* per pixel of the working size: inputs of a pixel network */
+#define NET_LABEL 12  /* the same for each label */
+#define COLOURS   3   /* counts of a colour nearby; with more than two labels, one more for each label */
 
-/* Bytes of a graph while its nodes are labelled: of a node, of each of its labels, of an edge, and of each of the
- * labels, or pairs of labels, that it has messages or tables for. */
+/* Bytes of a graph while its nodes are labelled: per node, per label of a node, per edge, per label of an edge
+ * (messages), and per pair of labels of an edge (tables). */
 #define NODE       200
 #define NODE_LABEL 48
 #define EDGE       160
@@ -76,8 +76,8 @@ enum clv_status memory_gate_enter(struct memory_gate *self, size_t index, double
     while (waits && self->used + bytes > self->limit)
         pthread_cond_wait(&self->freed, &self->lock);
     if (waits) {
-        /* Memory that other threads have freed would stay in their arenas, next to what this thread takes. So what is
-         * free is returned to the system now, and large blocks whenever they are freed from now on. */
+        /* Memory that other threads have freed would stay in their arenas while this thread allocates more. Returns
+         * free memory to the system now, and from now on smaller blocks when they are freed. */
         mallopt(M_MMAP_THRESHOLD, RETURNED_BYTES_SCARCE);
         mallopt(M_TRIM_THRESHOLD, KEPT_BYTES_SCARCE);
         malloc_trim(0);
@@ -114,7 +114,8 @@ static double memory_of_refining(const struct memory_work *work, int32_t width, 
     return bytes;
 }
 
-/* Bytes for labelling the nodes of an example: scores and messages and, with two stages, the features of the second. */
+/* Returns the bytes for labelling the nodes of an example: scores, messages and, with two stages, the features of the
+ * second stage. */
 static double memory_of_labelling(const struct clv_model *model, int32_t width, int32_t height)
 {
     const double k = model->layout.n_labels;
@@ -122,13 +123,13 @@ static double memory_of_labelling(const struct clv_model *model, int32_t width, 
     memory_count_nodes(&n_nodes, &n_edges, &model->recipe, width, height);
     double of_edge = EDGE + EDGE_LABEL * k + (model->layout.pairwise == CLV_PAIRWISE_FULL ? EDGE_PAIR * k * k : 0);
     double bytes = n_nodes * (NODE + NODE_LABEL * k) + n_edges * of_edge;
-    if (model->first) /* rows grow by copies of themselves */
+    if (model->first) /* the rows of features are copied to grow */
         bytes += 3 * (n_nodes * context_size(model->layout.n_labels) * (sizeof(float) + sizeof(int32_t)) +
                       memory_of_image(&model->recipe, width, height, 0));
     return bytes;
 }
 
-/* Bytes after labelling, while specks are merged and files are written. */
+/* Returns the bytes after labelling, while specks are merged and files are written. */
 static double memory_of_files(const struct memory_work *work, double n)
 {
     double of_pixel = (work->has_overlay ? OVERLAY : 0) + (work->has_report ? REPORT : 0) +
@@ -144,7 +145,7 @@ double memory_of_work(const struct memory_work *work, int32_t width, int32_t hei
         return fmax(decoding, PICTURE * n + fmax(work->is_given ? 0 : BOX_CUT * n, later));
     double example = memory_of_example(&model->recipe, width, height, model->layout.n_labels);
     double labelling = memory_of_labelling(model, width, height);
-    if (model->recipe.window) { /* slices that are labelled together */
+    if (model->recipe.window) { /* the slices of a window are labelled jointly */
         example *= model->recipe.window;
         labelling *= model->recipe.window;
     }

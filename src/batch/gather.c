@@ -8,7 +8,7 @@
 #include "batch/batch.h"
 #include "intake/intake.h"
 
-#define LARGEST_STREAM ((size_t)1 << 30) /* of an image on standard input */
+#define MAX_STREAM ((size_t)1 << 30) /* most bytes of an image on standard input */
 
 /* Adds the items of the chosen splits of the set. */
 static enum clv_status add_splits(struct batch *run, struct clv_set *set, struct clv_error *err)
@@ -25,11 +25,11 @@ static enum clv_status add_data(struct batch *run, struct clv_error *err)
     MUST(clv_set_read(&set, run->options.data, err));
     training_set_note_reading(&set, run->options.data, &run->progress);
     const enum clv_status status = add_splits(run, &set, err);
-    training_set_note_skipped(&set, run->options.data, &run->progress); /* it may tell why nothing is left, too */
+    training_set_note_skipped(&set, run->options.data, &run->progress); /* may be the reason of a failure */
     return status;
 }
 
-/* Drops files that are further bands of other inputs. */
+/* Drops files that have further bands of other inputs. */
 static void drop_further_bands(struct input_list *inputs, const char *names)
 {
     size_t n = inputs->n;
@@ -53,7 +53,7 @@ static enum clv_status add_all(struct batch *run, const struct clv_dataset *data
         const char *path = options->images[i];
         MUST(strcmp(path, "-") != 0 ? inputs_add_path(inputs, path, &run->progress, err)
              : output_is_stream(options)
-                 ? inputs_add_standard(inputs, LARGEST_STREAM, err)
+                 ? inputs_add_standard(inputs, MAX_STREAM, err)
                  : inputs_add_stream(inputs, stdin, options->null ? 0 : '\n', &run->progress, err));
     }
     return CLV_OK;
@@ -66,7 +66,7 @@ enum clv_status gather_inputs(struct batch *run, const struct clv_dataset *datas
     char real_output[PATH_MAX];
     inputs->skip_below = output_is_stream(options) ? NULL : realpath(options->output, real_output);
     const enum clv_status status = add_all(run, dataset, err);
-    inputs->skip_below = NULL; /* it ends with this function */
+    inputs->skip_below = NULL; /* real_output ends with this function */
     MUST(status);
     if (options->limits.band_files)
         drop_further_bands(inputs, options->limits.band_files);

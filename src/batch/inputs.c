@@ -1,5 +1,5 @@
-/* Lists the images that a command works on, from files, folders, a stream of paths, standard input, a set or a feature
- * file, and gives their outputs different names. Start at inputs_add_path and inputs_name_outputs. */
+/* Lists the input images of a command, from files, folders, a stream of paths, standard input, a set or a feature file,
+ * and gives their outputs different names. Start at inputs_add_path and inputs_name_outputs. */
 #include "batch/inputs.h"
 
 #include <limits.h>
@@ -14,7 +14,7 @@
 
 #define STANDARD_INPUT "standard input"
 #define STREAM_BLOCK   ((size_t)1 << 20)
-#define LONGEST_PATH   (1 << 16) /* of a list; longer lines are not paths */
+#define MAX_PATH_SIZE  (1 << 16) /* most bytes of a path in a list */
 
 void input_release(struct input *item)
 {
@@ -71,7 +71,8 @@ static enum clv_status add(struct input_list *list, const char *name, const char
     return CLV_OK;
 }
 
-/* A file, or each page of a TIFF that has several; `output` is the file's name below what all outputs share. */
+/* Adds a file, or each page of a TIFF with several pages. `output` is the end of `path` after which the output is
+ * named. */
 static enum clv_status add_image(struct input_list *list, const char *path, const char *output, struct clv_error *err)
 {
     OWNED(path_list_release) struct path_list pages = {0};
@@ -93,7 +94,7 @@ static bool is_below(const char *path, const char *folder)
     return strncmp(real, folder, length) == 0 && (real[length] == '/' || length == 1);
 }
 
-/* A folder that is looked through. */
+/* A folder whose images are inputs. */
 struct input_folder {
     const char *path, *skip_below;
     bool takes_arrays; /* its images are .npy files */
@@ -124,7 +125,8 @@ enum clv_status inputs_add_path(struct input_list *list, const char *path, const
 {
     if (!path_is_folder(path))
         return add_image(list, path, path_name(path), err);
-    /* An output folder inside the input folder is skipped. One around it, or the same, is left to the clash check. */
+    /* An output folder inside the input folder is skipped. targets_plan checks an output folder that is the input
+     * folder or around it. */
     char real[PATH_MAX];
     bool inside = list->skip_below && realpath(path, real) && strcmp(real, list->skip_below) != 0 &&
                   is_below(list->skip_below, real);
@@ -183,15 +185,15 @@ enum clv_status inputs_add_stream(struct input_list *list, FILE *stream, char se
                                   const struct clv_progress *progress, struct clv_error *err)
 {
     OWNED(text_release) struct text path = {0};
-    text_init(&path, LONGEST_PATH);
+    text_init(&path, MAX_PATH_SIZE);
     for (int c = 0; c != EOF;) {
         c = getc(stream);
         if (c != EOF && c != separator) {
             char byte = (char)c;
             text_append(&path, &byte, 1);
             if (path.failed) {
-                FAIL_IF(path.size + 2 > LONGEST_PATH, CLV_ERR_DATA,
-                        "standard input: a path is longer than %d bytes; is it a list?", LONGEST_PATH);
+                FAIL_IF(path.size + 2 > MAX_PATH_SIZE, CLV_ERR_DATA,
+                        "standard input: a path is longer than %d bytes; is it a list?", MAX_PATH_SIZE);
                 return fail_memory(err);
             }
             continue;
@@ -216,8 +218,8 @@ size_t path_shared_folder(const char *a, size_t common, const char *b)
     return shared;
 }
 
-/* The path from the root, without "." and ".." (as it is spelled, links not followed); array_free it. NULL: out of
- * memory. */
+/* Returns the path from the root, without "." and "..", and without following links; the caller frees it with
+ * array_free. NULL: out of memory. */
 static char *absolute_path(const char *path)
 {
     char here[PATH_MAX] = "";
@@ -255,7 +257,7 @@ static int compare_placed(const void *a, const void *b)
     return strcmp(((const struct placed *)a)->output, ((const struct placed *)b)->output);
 }
 
-/* Whether two of one output are in different folders. placed[n] is sorted. */
+/* Whether two inputs with the same output are in different folders. placed[n] is sorted by output. */
 static bool folders_differ(const struct placed *placed, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
@@ -282,7 +284,7 @@ static enum clv_status keep_folders(const struct placed *placed, size_t n, struc
     return CLV_OK;
 }
 
-/* Names the outputs of all inputs that are named after files. */
+/* Names the outputs of all inputs that have a file. Files of one stem in one folder keep their extensions. */
 static enum clv_status rename_outputs(struct input_list *list, struct clv_error *err)
 {
     OWNED_ARRAY const char **files = array_alloc(list->n, sizeof *files);
@@ -316,8 +318,8 @@ static void placed_list_release(struct placed_list *list)
     array_free(list->items);
 }
 
-/* Inputs given as paths keep their folders where two of them would have one output. */
-static enum clv_status tell_apart(struct input_list *list, struct clv_error *err)
+/* Lets inputs that are given as paths keep their folders if two of them would have the same output. */
+static enum clv_status separate_outputs(struct input_list *list, struct clv_error *err)
 {
     OWNED(placed_list_release) struct placed_list placed = {.items = array_alloc(list->n, sizeof *placed.items)};
     NEED(placed.items);
@@ -341,7 +343,7 @@ enum clv_status inputs_name_outputs(struct input_list *list, const struct clv_pr
         if (list->items[i].is_path)
             stack_note_look(&stacks, list->items[i].image);
     stack_note_report(&stacks, progress);
-    MUST(tell_apart(list, err));
+    MUST(separate_outputs(list, err));
     return rename_outputs(list, err);
 }
 
@@ -361,7 +363,7 @@ static int compare_strings(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The images' names, sorted, so that those which are there twice stand together. */
+/* Returns the sorted names of the images; the caller frees them with array_free. */
 static const char **sorted_names(const struct clv_set *set)
 {
     const char **names = array_alloc(set->n_items, sizeof *names);
@@ -379,7 +381,7 @@ static bool is_repeated(const char *const *names, size_t n, const char *name)
            ((found > names && strcmp(found[-1], name) == 0) || (found + 1 < names + n && strcmp(found[1], name) == 0));
 }
 
-/* The length of the folder that all masks are in. */
+/* Returns the length of the path of the folder that has all masks. */
 static size_t masks_folder(const struct clv_set *set)
 {
     const char *first = NULL;

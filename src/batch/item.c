@@ -1,7 +1,6 @@
-/* Processes one input, from its turn to its outcome: waits for memory, lets the labeller label it or reads an existing
- * mask back, finishes the labels, and writes the missing files, in one order for every way of labelling: the files
- * beside the mask, then the mask, so that it exists only if the others do, then the parts of tables, which name the
- * mask. Start at run_item. */
+/* Processes one input: waits for memory, calls the labeller or reads an existing mask back, finishes the labels, and
+ * writes the missing files. The order is the same for all labellers: first the files beside the mask, then the mask, so
+ * that it exists only if the others do, then the parts of tables, which have the mask's digest. Start at run_item. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,8 +15,8 @@
 #include "object/object.h"
 #include "segment/segment.h"
 
-#define OBJECTS_BYTES         24.  /* bytes per pixel of an image whose objects are measured */
-#define LEARNED_OBJECTS_BYTES 300. /* bytes per pixel of a window, if a model has learned to find them */
+#define OBJECTS_BYTES         24.  /* per pixel of an image, while objects are measured */
+#define LEARNED_OBJECTS_BYTES 300. /* per pixel of a window, while a model finds objects */
 
 void labelled_release(struct labelled *item)
 {
@@ -44,10 +43,10 @@ double item_bytes(const struct batch *run, int32_t width, int32_t height)
     double bytes = batch_has_maps(run) ? label_map_bytes(run, run->labels.n_labels) : 0;
     if (run->options.objects)
         bytes += objects_bytes(run, n) + (double)sizeof(float) * n_bands * n;
-    return bytes + (run->boxes ? sizeof(int32_t) * n : 0); /* item->boxed */
+    return bytes + (run->boxes ? sizeof(int32_t) * n : 0); /* for item->boxed */
 }
 
-/* An upper bound of the bytes for an input; 0 if the input cannot be read, since it fails anyway. */
+/* Returns an upper bound of the bytes for an input; 0 if the input cannot be read, since it fails anyway. */
 static double bytes_needed(const struct batch *run, const struct input *input)
 {
     int32_t width, height;
@@ -62,7 +61,7 @@ static double bytes_needed(const struct batch *run, const struct input *input)
     return item_bytes(run, width, height) + run->labeller->bytes(run, input, width, height, file_size);
 }
 
-/* The files that are to be written beside a mask. */
+/* Returns the files wanted beside a mask: bits 1 << enum file. */
 static unsigned files_of(const struct target *target)
 {
     unsigned files = 0;
@@ -71,8 +70,8 @@ static unsigned files_of(const struct target *target)
     return files;
 }
 
-/* Finds the parts that are missing or out of date; *n_objects is the number of rows of the one that stays. All that was
- * made of the mask before it was edited is out of date. */
+/* Adds the parts to *todo that are missing or out of date. If the mask was edited since, all files are out of date.
+ * *n_objects is the number of rows of the part of objects.tsv, if it stays. */
 static enum clv_status look_at_parts(unsigned *todo, int32_t *n_objects, const struct target *target,
                                      const struct batch *run, struct clv_error *err)
 {
@@ -98,7 +97,7 @@ static enum clv_status find_todo(unsigned *todo, int32_t *n_objects, const struc
 {
     *todo = 0;
     for (int k = 0; k < N_FILES; k++)
-        if (target->files[k] && !file_kinds[k].is_part && !(target->there & 1U << k))
+        if (target->files[k] && !file_kinds[k].is_part && !(target->existing & 1U << k))
             *todo |= 1U << k;
     if (target->has_mask)
         return look_at_parts(todo, n_objects, target, run, err);
@@ -106,7 +105,7 @@ static enum clv_status find_todo(unsigned *todo, int32_t *n_objects, const struc
     return CLV_OK;
 }
 
-/* Everything that these files are made of. */
+/* Returns the needs of files: bits NEEDS_.. */
 static unsigned needs_of(unsigned todo)
 {
     unsigned needs = 0;
@@ -115,8 +114,7 @@ static unsigned needs_of(unsigned todo)
     return needs;
 }
 
-/* Reads the labels of a mask that an earlier run finished, or that was edited since; and the image if anything needs
- * it. */
+/* Reads the labels of an existing mask, and the image if it is wanted. */
 static enum clv_status read_back(struct labelled *item, const struct batch *run, bool wants_image,
                                  struct clv_error *err)
 {
@@ -139,21 +137,21 @@ static enum clv_status read_back(struct labelled *item, const struct batch *run,
     if (!batch_is_probable(run))
         mask_file_from_binary(mask.values, (size_t)mask.width * (size_t)mask.height, &run->labels, &mask);
     item->labels = TAKE(mask.values);
-    item->was_there = true;
+    item->is_read_back = true;
     return CLV_OK;
 }
 
-/* Finishes the labels, of which all files and tables are made: finds learned objects, with which the labels then agree;
- * merges specks; makes pixels without data void; finds the objects in boxes, and other objects. Labels that were read
- * back are finished already. */
+/* Finishes the labels, from which all files and tables are made: finds learned objects, which change the labels; merges
+ * specks; makes pixels without data void; finds the objects in boxes, and other objects. Labels that were read back do
+ * not change. */
 static enum clv_status finish_labels(struct labelled *item, struct batch *run, struct clv_error *err)
 {
     const bool is_learned = batch_has_learned_objects(run);
     if (is_learned)
         MUST(objects_find(item, run, err));
-    if (!item->was_there && run->options.min_area)
+    if (!item->is_read_back && run->options.min_area)
         MUST(contours_merge_specks(item->labels, item->width, item->height, run->options.min_area, err));
-    if (!item->was_there && !batch_is_probable(run) && item->input->image && !item->input->bytes)
+    if (!item->is_read_back && !batch_is_probable(run) && item->input->image && !item->input->bytes)
         MUST(raster_void_missing(item->labels, item->width, item->height, item->input->image, &run->options.limits,
                                  err));
     if (run->boxes)
@@ -180,7 +178,7 @@ static enum clv_status write_files(struct labelled *item, const struct batch *ru
     return CLV_OK;
 }
 
-/* Writes the files of a raster whose mask exists: first the image of its objects, of which others are made. */
+/* Writes the files of a raster whose mask exists: first the image of its objects, from which others are made. */
 static enum clv_status write_by_rows(struct labelled *item, const struct batch *run, unsigned todo,
                                      struct clv_error *err)
 {
@@ -205,8 +203,7 @@ static enum clv_status label_by_rows(struct labelled *item, struct outcome *outc
     return run->report ? report_picture(outcome, item, run, err) : CLV_OK;
 }
 
-/* Does the same for a raster that is segmented by tiles. Files of windows whose objects are found stay, so that a run
- * with --resume can continue from them. */
+/* Labels a raster by rows, and removes the file of finished windows unless --resume can continue from it. */
 static enum clv_status work_by_rows(struct labelled *item, struct outcome *outcome, struct batch *run, unsigned todo,
                                     size_t index, int thread, struct clv_error *err)
 {
@@ -243,7 +240,7 @@ static enum clv_status enter_gate(struct labelled *item, struct batch *run, size
     return CLV_OK;
 }
 
-/* Labels an item and writes its files. */
+/* Labels an item, or reads its mask back, and writes its files. */
 static enum clv_status work_on(struct labelled *item, struct outcome *outcome, struct batch *run, size_t index,
                                size_t number, int thread, struct clv_error *err)
 {
@@ -252,11 +249,11 @@ static enum clv_status work_on(struct labelled *item, struct outcome *outcome, s
     const enum clv_status looked = target->problem ? CLV_OK : find_todo(&todo, &outcome->n_objects, target, run, err);
     const bool is_done = target->has_mask && !todo;
     item->todo = todo;
-    if (number != SIZE_MAX) /* its turn at the gate must pass in any case */
+    if (number != SIZE_MAX) /* must enter the gate in any case, since later inputs wait for it */
         MUST(enter_gate(item, run, number, looked != CLV_OK || target->problem || (is_done && !run->report), err));
     MUST(looked);
     FAIL_IF(stop_requested(&run->progress), CLV_ERR_INTERRUPTED, "interrupted");
-    outcome->is_said = target->problem != NULL;
+    outcome->is_reported = target->problem != NULL;
     if (target->problem)
         return target_fail(target, err);
     outcome->is_earlier = is_done;
@@ -287,7 +284,8 @@ static struct labelled labelled_of(const struct batch *run, size_t index)
         .input = &run->inputs.items[index], .target = target, .part_mask = {.path = target->mask}, .unmet = -1};
 }
 
-/* Lets a failure name its image; failures of outputs name their file. */
+/* Puts the image's name before the message of a failure, unless the message begins with a path. Failures of outputs
+ * name their file. */
 static void name_failure(struct outcome *outcome, const struct input *input)
 {
     const enum clv_status status = outcome->status;

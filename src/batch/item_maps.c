@@ -1,4 +1,4 @@
-/* Reads the network maps of an input: those that --maps names, else those of the set's columns. Start at
+/* Reads the network maps of an input, from the folders of --maps or the columns of the set. Start at
  * input_maps_read. */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "feature/recipe/recipe.h"
 #include "intake/intake.h"
 
-/* *path is the input's map of a name, NULL if neither the folders nor the columns have any. */
+/* Finds the input's map of a name: *path, NULL if neither the folders of --maps nor the columns of the set have it. */
 static enum clv_status find(char **path, const char *name, const struct input *input, const struct batch *run,
                             struct clv_error *err)
 {
@@ -26,23 +26,23 @@ static enum clv_status find(char **path, const char *name, const struct input *i
     return CLV_OK;
 }
 
-/* An input as a set of its own, whose maps are the recipe's. */
-struct own_set {
+/* A set with an input as its only item, with the maps of the recipe. */
+struct single_set {
     struct clv_set set;
     struct clv_item item;
 };
 
-static void own_set_release(struct own_set *self)
+static void single_set_release(struct single_set *self)
 {
     for (size_t m = 0; m < self->set.n_maps; m++)
         array_free(self->item.maps[m]);
 }
 
-static enum clv_status find_all(struct own_set *self, const struct input *input, const struct batch *run,
+static enum clv_status find_all(struct single_set *self, const struct input *input, const struct batch *run,
                                 struct clv_error *err)
 {
     const struct clv_recipe *recipe = &run->model->recipe;
-    *self = (struct own_set){.item = {.name = input->name}};
+    *self = (struct single_set){.item = {.name = input->name}};
     self->set = (struct clv_set){.items = &self->item, .n_items = 1, .n_maps = (size_t)recipe->n_maps};
     for (int32_t m = 0; m < recipe->n_maps; m++) {
         memcpy(self->set.map_names[m], recipe->maps[m].name, sizeof self->set.map_names[m]);
@@ -53,19 +53,19 @@ static enum clv_status find_all(struct own_set *self, const struct input *input,
 
 double input_maps_memory(const struct input *input, const struct batch *run)
 {
-    OWNED(own_set_release) struct own_set own = {.item = {.name = NULL}};
-    struct clv_error ignored; /* reported when the maps are read */
+    OWNED(single_set_release) struct single_set single = {.item = {.name = NULL}};
+    struct clv_error ignored; /* ignored: reported when the maps are read */
     const struct clv_recipe *recipe = &run->model->recipe;
-    bool is_found = find_all(&own, input, run, &ignored) == CLV_OK;
-    return is_found ? item_maps_memory(recipe, &own.set, &own.item, &run->options.limits) : 0;
+    bool is_found = find_all(&single, input, run, &ignored) == CLV_OK;
+    return is_found ? item_maps_memory(recipe, &single.set, &single.item, &run->options.limits) : 0;
 }
 
 enum clv_status input_maps_read(struct labelled *item, const struct batch *run, struct clv_error *err)
 {
     const struct clv_recipe *recipe = &run->model->recipe;
-    OWNED(own_set_release) struct own_set own = {.item = {.name = NULL}};
-    MUST(find_all(&own, item->input, run, err));
-    MUST(item_maps_open(&item->maps, recipe, &own.set, &own.item, &run->options.limits, err));
+    OWNED(single_set_release) struct single_set single = {.item = {.name = NULL}};
+    MUST(find_all(&single, item->input, run, err));
+    MUST(item_maps_open(&item->maps, recipe, &single.set, &single.item, &run->options.limits, err));
     if (!item->maps)
         return CLV_OK;
     NEED(item->map_means = array_alloc(map_drift_size(recipe), sizeof *item->map_means));

@@ -1,6 +1,7 @@
-/* Joins parts of tables to the tables of a folder. Each table is a row of `tables`: where its parts are, and what is
- * written before, for and after each image. A pass goes over the list, a second one over the parts of other images that
- * are found in the folder; blocks of parts are read ahead by threads and written in order. Start at join_tables. */
+/* Joins parts of tables to the tables of a folder. A row of `tables` says where the parts of a table are and has
+ * functions that write its beginning, an image and its end. A first pass joins the parts of the list's images, a second
+ * one those of other images that are in the folder. Threads read blocks of parts ahead; they are written in order.
+ * Start at join_tables. */
 #include "batch/join.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 #include "data/export/export.h"
 
 #define BLOCK     1024
-#define MAX_AHEAD ((size_t)64 << 20) /* bytes of parts that a block reads ahead; the others are read in their turn */
+#define MAX_AHEAD ((size_t)64 << 20) /* most bytes of parts that a block reads ahead; others are read in turn */
 #define MAX_TEXT  ((size_t)1 << 32)
 #define WAIT_MS   20
 
@@ -21,8 +22,8 @@ const char *const join_paths[N_JOIN_TABLES] = {"objects.tsv", "coco.json", "voc/
 
 /* An image that may have a part. */
 struct slot {
-    const char *output, *mask; /* mask NULL: to be looked for */
-    size_t item;               /* in the list; of an earlier run the list's length */
+    const char *output, *mask; /* mask: NULL if it must be found */
+    size_t item;               /* index in the list; the list's length for an image of an earlier run */
     bool is_loaded, has_mask, fits;
     enum part_state state;
     struct part part;
@@ -36,31 +37,31 @@ struct join_context {
     struct join_counts *counts;
     const struct table_kind *kind;
     struct part_key key;
-    struct file_writer table, entries; /* entries of COCO's images, in a file that is never committed */
-    struct text text;                  /* of the image that is written, empty between images */
+    struct file_writer table, entries; /* entries: those of COCO's images, a temporary file */
+    struct text text;                  /* of the current image; empty between images */
     struct slot *slots;                /* [BLOCK] */
     size_t n_slots;
-    atomic_size_t ahead;  /* bytes that the block has in memory */
-    size_t *first;        /* [n] the first item of the same image */
-    bool *is_listed;      /* [n] the image has its entry */
-    const char **outputs; /* [n_outputs] of the list, sorted */
+    atomic_size_t ahead;  /* bytes of parts in memory */
+    size_t *first;        /* [n] index of the first item with the same image */
+    bool *is_listed;      /* [n] the image's entry is written */
+    const char **outputs; /* [n_outputs] outputs of the list, sorted */
     size_t n_outputs;
-    uint64_t *names; /* [n_names] hashes of names in the table, sorted before the second pass */
+    uint64_t *names; /* [n_names] hashes of the list's names in the table, sorted before the second pass */
     size_t n_names, capacity;
     size_t n_annotations, n_ids;
 };
 
 struct table_kind {
-    bool has_lines;      /* its parts are read, else their existence is all */
-    enum part_kind part; /* of has_lines */
+    bool has_lines;      /* its parts have lines, else only their existence counts */
+    enum part_kind part; /* if has_lines */
     struct part_path path;
     enum clv_status (*begin)(struct join_context *self, struct clv_error *err);
     enum clv_status (*add)(struct join_context *self, const struct slot *slot, const char *name,
-                           struct clv_error *err); /* name: as the table has it */
+                           struct clv_error *err); /* name: for the table */
     enum clv_status (*end)(struct join_context *self, struct clv_error *err);
 };
 
-/* Hands the text over to the stream, and empties it. */
+/* Writes the text to the stream, and empties it. */
 static enum clv_status flush(struct text *text, FILE *stream, struct clv_error *err)
 {
     NEED(!text->failed);
@@ -85,7 +86,7 @@ static enum clv_status objects_add(struct join_context *self, const struct slot 
     FILE *stream = self->table.stream;
     (void)err;
     for (const char *line = slot->part.lines, *next; line < slot->part.end; line = next) {
-        next = (const char *)memchr(line, '\n', (size_t)(slot->part.end - line)) + 1; /* part_read checked it */
+        next = (const char *)memchr(line, '\n', (size_t)(slot->part.end - line)) + 1; /* part_read has checked it */
         fputs(name, stream);
         putc('\t', stream);
         fwrite(line, 1, (size_t)(next - line), stream);
@@ -93,7 +94,7 @@ static enum clv_status objects_add(struct join_context *self, const struct slot 
     return CLV_OK;
 }
 
-static enum clv_status nothing_more(struct join_context *self, struct clv_error *err)
+static enum clv_status write_nothing(struct join_context *self, struct clv_error *err)
 {
     (void)self, (void)err;
     return CLV_OK;
@@ -181,9 +182,9 @@ static enum clv_status voc_add(struct join_context *self, const struct slot *slo
 }
 
 static const struct table_kind tables[N_JOIN_TABLES] = {
-    [JOIN_OBJECTS] = {true, PART_OBJECTS, .begin = objects_begin, .add = objects_add, .end = nothing_more},
+    [JOIN_OBJECTS] = {true, PART_OBJECTS, .begin = objects_begin, .add = objects_add, .end = write_nothing},
     [JOIN_COCO] = {true, PART_COCO, .begin = coco_table_begin, .add = coco_table_add, .end = coco_table_end},
-    [JOIN_VOC] = {.path = {"voc/Annotations/", ".xml"}, .begin = nothing_more, .add = voc_add, .end = nothing_more},
+    [JOIN_VOC] = {.path = {"voc/Annotations/", ".xml"}, .begin = write_nothing, .add = voc_add, .end = write_nothing},
 };
 
 static const struct part_path *part_path_of(const struct table_kind *kind)
@@ -193,7 +194,7 @@ static const struct part_path *part_path_of(const struct table_kind *kind)
 
 /* Reading. */
 
-/* folder/<below><output><ending>; NULL when out of memory. */
+/* Returns folder/<below><output><ending>; NULL: out of memory. */
 static char *path_of(const struct join_context *self, const char *below, const char *output, const char *ending)
 {
     OWNED(text_release) struct text path = {0};
@@ -207,7 +208,8 @@ static char *path_of(const struct join_context *self, const char *below, const c
     return path.failed ? NULL : TAKE(path.bytes);
 }
 
-/* Looks for a mask, and whether the part is of it. VOC's files do not tell of which mask they are. */
+/* Sets has_mask if the mask exists, and whether the part belongs to it. VOC's files do not name their mask and always
+ * do. */
 static enum clv_status try_mask(struct slot *slot, const char *mask, struct clv_error *err)
 {
     const bool has_mask = path_exists(mask);
@@ -216,7 +218,7 @@ static enum clv_status try_mask(struct slot *slot, const char *mask, struct clv_
     return slot->part.bytes ? part_fits(&slot->fits, &slot->part, mask, err) : CLV_OK;
 }
 
-/* Tries both names of a mask that only its part tells of. */
+/* Finds the mask of the slot. For an image of an earlier run, tries both extensions. */
 static enum clv_status find_mask(struct slot *slot, const struct join_context *self, struct clv_error *err)
 {
     static const char *const endings[] = {".png", ".tif"};
@@ -271,22 +273,22 @@ static uint64_t hash_name(const char *name)
     return hash_bytes(HASH_START, name, strlen(name));
 }
 
-/* Remembers an image of the list by its name in the table. */
-static enum clv_status remember(struct join_context *self, const char *name, struct clv_error *err)
+/* Keeps the hash of the name that an image of the list has in the table. */
+static enum clv_status keep_name(struct join_context *self, const char *name, struct clv_error *err)
 {
     NEED(!array_reserve((void **)&self->names, &self->capacity, self->n_names + 1, sizeof *self->names));
     self->names[self->n_names++] = hash_name(name);
     return CLV_OK;
 }
 
-/* Whether an image of the list has that name: it was done again, by another path. */
-static bool is_remembered(const struct join_context *self, const char *name)
+/* Whether an image of the list has that name in the table, because it was processed again under another path. */
+static bool has_name(const struct join_context *self, const char *name)
 {
     const uint64_t hash = hash_name(name);
     return self->n_names && bsearch(&hash, self->names, self->n_names, sizeof hash, compare_hashes);
 }
 
-/* An image's name as the table has it: for the list by this run, for the others as the part says. */
+/* Puts an image's name for the table: by the list, or, for an image of an earlier run, by the part. */
 static enum clv_status name_image(struct text *name, const struct join_context *self, const struct slot *slot,
                                   struct clv_error *err)
 {
@@ -303,7 +305,7 @@ static enum clv_status name_image(struct text *name, const struct join_context *
     return CLV_OK;
 }
 
-/* Counts an image that has a mask and does not come into the table, and why. */
+/* Counts an image with a mask that is not in the table, by the reason. */
 static enum clv_status count_skipped(const struct join_context *self, const struct slot *slot, struct clv_error *err)
 {
     const struct part_path *where = part_path_of(self->kind);
@@ -330,10 +332,10 @@ static enum clv_status write_image(struct join_context *self, struct slot *slot,
     text_init(&name, MAX_TEXT);
     if (self->kind->has_lines) {
         MUST(name_image(&name, self, slot, err));
-        if (is_earlier && is_remembered(self, name.bytes))
+        if (is_earlier && has_name(self, name.bytes))
             return CLV_OK;
         if (!is_earlier)
-            MUST(remember(self, name.bytes, err));
+            MUST(keep_name(self, name.bytes, err));
     }
     self->counts->n_joined++;
     self->counts->n_earlier += is_earlier;
@@ -418,7 +420,7 @@ static void join_context_release(struct join_context *self)
     arrays_free(self->first, self->is_listed, self->names);
 }
 
-/* `shared` has what the tables share. */
+/* Writes a table. `shared` has the members that do not depend on the table. */
 static enum clv_status join_table(const struct join_context *shared, enum join_table table, struct clv_error *err)
 {
     OWNED(join_context_release) struct join_context self = *shared;
@@ -464,8 +466,8 @@ enum clv_status join_tables(struct join_counts *counts, const char *folder, cons
 }
 
 /* "out: 3 parts of tables are damaged, the first is out/.cleave-parts/coco/a.json; the tables .." */
-static void warn(const struct clv_progress *progress, const char *folder, size_t n, const char *one, const char *many,
-                 const char *first)
+static void warn_skipped(const struct clv_progress *progress, const char *folder, size_t n, const char *one,
+                         const char *many, const char *first)
 {
     if (n == 1)
         report_message(progress, CLV_WARNING,
@@ -480,12 +482,13 @@ static void warn(const struct clv_progress *progress, const char *folder, size_t
 
 void join_report(const struct join_counts *counts, const char *folder, const struct clv_progress *progress)
 {
-    warn(progress, folder, counts->n_missing, "a mask has no part for a table", "masks have no part for a table",
-         counts->first_missing);
-    warn(progress, folder, counts->n_skipped, "a part of a table is of another mask, or of other labels or bands",
-         "parts of tables are of other masks, or of other labels or bands", counts->first_skipped);
-    warn(progress, folder, counts->n_torn, "a part of a table is damaged", "parts of tables are damaged",
-         counts->first_torn);
+    warn_skipped(progress, folder, counts->n_missing, "a mask has no part for a table",
+                 "masks have no part for a table", counts->first_missing);
+    warn_skipped(progress, folder, counts->n_skipped,
+                 "a part of a table is of another mask, or of other labels or bands",
+                 "parts of tables are of other masks, or of other labels or bands", counts->first_skipped);
+    warn_skipped(progress, folder, counts->n_torn, "a part of a table is damaged", "parts of tables are damaged",
+                 counts->first_torn);
 }
 
 char *join_file_name(const char *image, const char *output)
@@ -493,7 +496,7 @@ char *join_file_name(const char *image, const char *output)
     const char *name = path_name(image), *stem = path_name(output);
     size_t folder = (size_t)(stem - output), length = strlen(stem);
     if (!folder || strncmp(name, stem, length) != 0 || !strchr(".", name[length]))
-        return string_copy(name); /* outputs that go by their masks say nothing of the image's folder */
+        return string_copy(name); /* the output is named after a mask and does not tell the image's folder */
     size_t size = folder + strlen(name) + 1;
     char *below = array_alloc(size, 1);
     if (below)
@@ -503,19 +506,19 @@ char *join_file_name(const char *image, const char *output)
 
 /* Locks. */
 
-/* Opens and locks the file, unless another has it. *fd < 0 with EAGAIN: another has it; else there are no locks here. A
- * file that its last user removed is made again. */
+/* Opens and locks the file, which is created if it does not exist. Returns -1 with errno EAGAIN if another process has
+ * the lock or has just removed the file, and with another errno if the file system has no locks. */
 static int open_locked(const char *path)
 {
     const struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    struct stat opened, there;
+    struct stat opened, named;
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0)
         return -1;
     bool is_locked = fcntl(fd, F_OFD_SETLK, &all) == 0;
     int why = is_locked || errno == EACCES ? EAGAIN : errno;
-    if (is_locked && fstat(fd, &opened) == 0 && stat(path, &there) == 0 && there.st_dev == opened.st_dev &&
-        there.st_ino == opened.st_ino)
+    if (is_locked && fstat(fd, &opened) == 0 && stat(path, &named) == 0 && named.st_dev == opened.st_dev &&
+        named.st_ino == opened.st_ino)
         return fd;
     if (why != EAGAIN)
         unlink(path);
@@ -546,7 +549,7 @@ enum clv_status join_lock_take(struct join_lock *lock, const char *folder, const
 void join_lock_release(struct join_lock *lock)
 {
     if (lock->fd) {
-        unlink(lock->path); /* while it is held: another one that waits for it looks for its name again */
+        unlink(lock->path); /* while it is locked: open_locked of another process notices that the file is gone */
         close(lock->fd - 1);
     }
     array_free(lock->path);

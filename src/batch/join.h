@@ -1,14 +1,15 @@
-/* Joins the parts of all images of a folder (parts.h) to its tables: objects.tsv, coco.json and VOC's list of names.
+/* Joins the parts of all images of a folder (parts.h) to the folder's tables: objects.tsv, coco.json and VOC's list of
+ * names.
  *
- * A table has the images of the run's whole list first, in the order of the list, also those that other shards have
- * done; then images of earlier runs, in the order of their outputs' paths. An image of the list has the number of the
- * first item of that image, from 1; those of earlier runs count on from the length of the list. So a table depends on
- * the list and on the parts alone: shards, processes and a run that was resumed give the same bytes. Start at
- * join_tables.
+ * A table first has the images of the run's whole list, in its order, including those of other shards; then images of
+ * earlier runs, in the order of their outputs' paths. The number of an image of the list is the index of its first
+ * item, from 1; images of earlier runs are numbered from the length of the list. A table depends only on the list and
+ * the parts, so that shards, processes and resumed runs give the same bytes. Start at join_tables.
  *
- * VOC's part of an image is its file in voc/Annotations/. An image without a mask is in no table.
+ * The part of an image for VOC's list is its file in voc/Annotations/. An image without a mask is in no table.
  *
- * Every table is written image by image and appears when it is complete. Only names are kept in memory. */
+ * A table is written image by image, to a temporary file that replaces it when it is complete. Only names stay in
+ * memory. */
 #ifndef BATCH_JOIN_H
 #define BATCH_JOIN_H
 
@@ -20,65 +21,65 @@
 
 enum join_table { JOIN_OBJECTS, JOIN_COCO, JOIN_VOC, N_JOIN_TABLES };
 
-/* Their paths below the folder: "objects.tsv", "coco.json", "voc/ImageSets/Segmentation/default.txt". */
+/* Paths of the tables in the folder: "objects.tsv", "coco.json", "voc/ImageSets/Segmentation/default.txt". */
 extern const char *const join_paths[N_JOIN_TABLES];
 
-/* An item of the whole list, whatever became of it: parts alone decide what is in a table. */
+/* An item of the whole list, whatever its outcome: parts alone decide which images are in a table. */
 struct join_item {
-    const char *image;  /* path, or another name: items of equal ones are of one image */
+    const char *image;  /* path or name of the image; items may have the same image */
     const char *name;   /* in objects.tsv */
-    const char *output; /* "a/b": the mask's path below the folder, without its ending; NULL: the item has no output */
-    const char *mask;   /* path, where there is an output */
+    const char *output; /* "a/b": path of the mask in the folder, without extension; NULL: no output */
+    const char *mask;   /* path, if the item has an output */
 };
 
 struct join_options {
-    unsigned tables;           /* bits, 1 << enum join_table */
-    struct part_options parts; /* of this run; its labels become COCO's categories */
+    unsigned tables;           /* bits 1 << enum join_table */
+    struct part_options parts; /* of this run; the labels become COCO's categories */
     const char *objects_head;  /* the first line of objects.tsv, with its newline */
-    int n_threads;             /* that read ahead; 0: one for each processor */
+    int n_threads;             /* threads that read ahead; 0: one for each processor */
     const struct clv_progress *progress;
 };
 
-/* Counts of images, or of parts, summed over the tables; paths are those of the first one, "" if there is none. */
+/* Numbers of images or of parts, summed over the tables, and the path of the first, or "". */
 struct join_counts {
-    size_t n_joined;              /* in the tables */
-    size_t n_earlier;             /* of these, of earlier runs */
-    size_t n_missing;             /* images of the list that have a mask, but no part */
-    size_t n_skipped;             /* parts of masks that have changed, or of other labels or bands */
-    size_t n_torn;                /* damaged parts */
-    char first_missing[PATH_MAX]; /* a mask */
+    size_t n_joined;                                    /* in the tables */
+    size_t n_earlier;                                   /* those of earlier runs among them */
+    size_t n_missing;                                   /* images of the list with a mask, but without a part */
+    size_t n_skipped;                                   /* parts whose mask has changed, or of other labels or bands */
+    size_t n_torn;                                      /* damaged parts */
+    char first_missing[PATH_MAX];                       /* a mask */
     char first_skipped[PATH_MAX], first_torn[PATH_MAX]; /* parts */
 };
 
-/* Writes the tables. A part that is missing, damaged, or not of its mask does not keep the others from their table: it
- * is counted, and join_report says so. Not counted are images whose mask is gone, and those of earlier runs whose name
- * in the table an image of the list has. On failure the tables that were not complete stay as they were.
- * O(bytes of all parts). */
+/* Writes the tables. Parts that are missing, damaged or of another mask are skipped and counted, for join_report.
+ * Images whose mask is gone, and images of earlier runs whose name in the table an image of the list has, are skipped
+ * without being counted. On failure, tables that are not complete stay as they were. O(bytes of all parts). */
 enum clv_status join_tables(struct join_counts *counts, const char *folder, const struct join_item *items, size_t n,
                             const struct join_options *options, struct clv_error *err) CLV_CHECK;
 
-/* Warns of what the tables lack, and says how it gets there. */
+/* Warns of images that the tables lack, and tells how to add them. */
 void join_report(const struct join_counts *counts, const char *folder, const struct clv_progress *progress);
 
-/* The name of an image in coco.json, array_free it: the image's file name in the folder of its output. NULL: out of
- * memory. */
+/* Returns the name of an image in coco.json: its file name in the folder of its output. The caller frees it with
+ * array_free. NULL: out of memory. */
 char *join_file_name(const char *image, const char *output);
 
-/* Shards of one run join one after the other, each when it has let go of its part of SHARDS_LOCK: then it takes the
- * lock, and joins if it is the last one (join_is_last). The last one always joins; of two that end together the second
- * one joins again, the same bytes. Where the file system has no locks each one joins.
+/* The lock under which shards of one run join, one after the other. A shard at its end releases its part of
+ * SHARDS_LOCK, takes this lock, and joins if no other shard is running (join_is_last). The last shard always joins; if
+ * two shards end together, the second one writes the same bytes again. Without locks in the file system each shard
+ * joins.
  *
- * join_lock_take waits for the lock, until the caller asked to stop (CLV_ERR_INTERRUPTED). join_lock_release may follow
- * a failed one. */
+ * join_lock_take waits for the lock; CLV_ERR_INTERRUPTED if the caller asks to stop. join_lock_release is allowed after
+ * its failure. */
 struct join_lock {
-    int fd; /* of the open file plus 1; 0: not held */
+    int fd; /* file descriptor + 1; 0: not locked */
     char *path;
 };
 enum clv_status join_lock_take(struct join_lock *lock, const char *folder, const struct clv_progress *progress,
                                struct clv_error *err) CLV_CHECK;
 void join_lock_release(struct join_lock *lock);
 
-/* Whether no process holds a part of the folder's lock file of shards. */
+/* Whether no shard of the folder is running: no process has a lock on a part of SHARDS_LOCK. */
 bool join_is_last(const char *folder);
 
 #endif

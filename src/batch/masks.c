@@ -1,5 +1,5 @@
-/* Writes the file of a mask: chooses its format and its colours, and writes two labels as 0 and 255 if asked to. Start
- * at mask_file_write. */
+/* Writes the file of a mask: chooses its format and palette, and converts two labels to 0 and 255 for CLV_MASKS_BINARY.
+ * Start at mask_file_write. */
 #include <string.h>
 
 #include "base/base.h"

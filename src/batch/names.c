@@ -1,12 +1,12 @@
-/* Writes small files of names into the output folder, which several runs and shards share: one that says the same stays.
- * Start at names_write. */
+/* Writes small files of label names into the output folder, which several runs and shards share: a file with the same
+ * text stays. Start at names_write. */
 #include <string.h>
 
 #include "base/base.h"
 #include "batch/batch.h"
 #include "sequence/sequence.h"
 
-bool file_says(const char *path, const struct text *text)
+bool file_has_text(const char *path, const struct text *text)
 {
     char *bytes;
     size_t size;
@@ -23,7 +23,7 @@ static enum clv_status claim_names(struct batch *run, const char *path, struct c
     const struct clv_files_options *options = &run->options;
     OWNED_ARRAY char *folder = options->data ? path_folder(options->data) : NULL;
     OWNED_ARRAY char *labels = folder ? path_join(folder, "labels.tsv") : NULL;
-    bool is_file = options->data && !path_is_folder(options->data); /* next to which labels.tsv is read */
+    bool is_file = options->data && !path_is_folder(options->data); /* labels.tsv beside it is an input as well */
     const char *const inputs[] = {options->data, options->boxes, is_file ? labels : NULL};
     NEED(labels || !options->data);
     return outputs_claim(&run->to.outputs, path, options->existing == CLV_EXISTING_OVERWRITE, "", inputs, 3, err);
@@ -36,7 +36,7 @@ enum clv_status names_write(struct batch *run, const char *below, struct text *t
     enum path_kind kind = PATH_ABSENT;
     NEED(path && !owned.failed);
     MUST(path_look(&kind, path, err));
-    if (kind != PATH_ABSENT && file_says(path, &owned))
+    if (kind != PATH_ABSENT && file_has_text(path, &owned))
         return CLV_OK;
     if (kind != PATH_ABSENT)
         MUST(claim_names(run, path, err));

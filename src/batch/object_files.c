@@ -1,5 +1,5 @@
-/* Finds and measures the objects of an image, writes their label image, and their rows as a part of objects.tsv. Start at
- * objects_find. */
+/* Finds and measures the objects of an image, writes the image of their numbers, and writes their rows as a part of
+ * objects.tsv. Start at objects_find. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -42,7 +42,8 @@ void object_rows_head(struct text *text, const struct batch *run)
     text_put(text, "\teccentricity\tsolidity\tmean_probability\n");
 }
 
-/* An earlier run's label image, a PNG or a TIFF, must equal what this run finds: its rows are in the same table. */
+/* Fails if the image of numbers of an earlier run, a PNG or a TIFF, has other objects: their rows are in the same
+ * table. */
 static enum clv_status check_finished(const struct labelled *item, const struct clv_image_limits *limits,
                                       struct clv_error *err)
 {
@@ -69,13 +70,13 @@ void objects_take_samples(struct labelled *item, const struct batch *run, int32_
         }
 }
 
-/* Values as the file has them, where that has more than 8 bits: of a model of bands each band's, of others those of
- * grey in the place of red, green and blue. */
 static void samples_release(struct raster_values *values)
 {
     array_free(values->samples);
 }
 
+/* Measures samples with all bits of the file, if it has more than 8: with a model of bands those of each band, else
+ * those of one or three bands in place of red, green and blue. */
 static enum clv_status measure_samples(struct labelled *item, const struct batch *run, struct clv_error *err)
 {
     const size_t n = (size_t)item->objects.n_objects;
@@ -108,7 +109,7 @@ static enum clv_status object_map_copy(struct clv_object_map *copy, const struct
     return CLV_OK;
 }
 
-/* Connected pieces of every label that is an object's, as clv_segment_objects finds them without a model. */
+/* Finds the connected pieces of every label that means objects, as clv_segment_objects does without a model. */
 static enum clv_status find_pieces(struct labelled *item, const struct batch *run, struct clv_error *err)
 {
     bool is_object[256];
@@ -116,10 +117,10 @@ static enum clv_status find_pieces(struct labelled *item, const struct batch *ru
     return clv_object_map_from_labels(&item->objects, item->labels, item->width, item->height, is_object, err);
 }
 
-/* Labels that were read back are finished: they stay as they are where learned objects would change them. */
+/* Finds objects by the model. Learned objects change item->labels, unless these were read back. */
 static enum clv_status find_by_model(struct labelled *item, const struct batch *run, struct clv_error *err)
 {
-    if (!item->was_there)
+    if (!item->is_read_back)
         return clv_segment_objects(&item->objects, item->labels, run->model, &item->image, err);
     OWNED_ARRAY uint8_t *labels = array_copy(item->labels, (size_t)item->width, (size_t)item->height);
     NEED(labels);
@@ -129,14 +130,14 @@ static enum clv_status find_by_model(struct labelled *item, const struct batch *
 enum clv_status objects_find(struct labelled *item, const struct batch *run, struct clv_error *err)
 {
     const struct clv_files_options *options = &run->options;
-    if (run->boxes) /* whose objects are what is in them */
+    if (run->boxes) /* the objects are those in boxes */
         MUST(object_map_copy(&item->objects, &item->boxed, err));
     else if (run->model)
         MUST(find_by_model(item, run, err));
     else
         MUST(find_pieces(item, run, err));
     MUST(clv_object_map_filter(&item->objects, options->min_area, options->clear_border, err));
-    if (item->was_there && item->target->there & 1U << FILE_OBJECTS && !(item->todo & 1U << FILE_OBJECTS))
+    if (item->is_read_back && item->target->existing & 1U << FILE_OBJECTS && !(item->todo & 1U << FILE_OBJECTS))
         MUST(check_finished(item, &options->limits, err));
     MUST(clv_objects_measure(&item->rows, &item->objects, &item->image, NULL, err));
     return measure_samples(item, run, err);
@@ -144,10 +145,10 @@ enum clv_status objects_find(struct labelled *item, const struct batch *run, str
 
 enum clv_status objects_write(const char *path, struct labelled *item, const struct batch *run, struct clv_error *err)
 {
-    static atomic_flag is_said = ATOMIC_FLAG_INIT;
+    static atomic_flag is_reported = ATOMIC_FLAG_INIT;
     bool is_tiff;
     MUST(clv_object_map_write(&is_tiff, path, &item->objects, err));
-    if (is_tiff && !atomic_flag_test_and_set(&is_said))
+    if (is_tiff && !atomic_flag_test_and_set(&is_reported))
         report_message(&run->progress, CLV_NOTE,
                        "%s: %d objects, more than 16 bits can number: it and others like it are TIFF of 32 bits, .tif",
                        path, item->objects.n_objects);

@@ -1,5 +1,4 @@
-/* Sends what is left of an input from its process to rank 0: the struct itself, then the means of its maps. Start at
- * outcome_send. */
+/* Sends the outcome of an input from its process to rank 0. Start at outcome_send. */
 #include <string.h>
 
 #include "base/base.h"
@@ -22,10 +21,10 @@ void outcome_free(struct outcome *outcome)
     array_free(outcome);
 }
 
-/* The message in which a process sends the outcome of an input: this, then the means of its maps, if there are any. */
+/* The beginning of a message with the outcome of an input; the means of its maps follow. */
 struct message {
     size_t index, n_means;
-    struct outcome outcome; /* pointers in it say nothing */
+    struct outcome outcome; /* its pointers are not valid */
 };
 
 enum clv_status outcome_send(struct batch *run, size_t index, const struct outcome *outcome, struct clv_error *err)
@@ -53,7 +52,7 @@ enum clv_status outcome_unpack(struct outcome **outcome, size_t *index, const vo
     *result = message.outcome;
     result->map_means = NULL;
     result->entry = NULL;
-    result->error.kind = NULL; /* an address of the other process */
+    result->error.kind = NULL; /* an address in the other process */
     if (message.n_means)
         NEED(result->map_means = array_copy((const char *)bytes + sizeof message, message.n_means, sizeof(float)));
     *outcome = TAKE(result);

@@ -1,4 +1,4 @@
-/* Writes the masks of a sequence as pages of one TIFF, in order: a page that comes early waits. Start at
+/* Writes the masks of a sequence as the pages of one TIFF, in order. Pages before their turn wait in memory. Start at
  * page_file_put. */
 #include <pthread.h>
 
@@ -13,10 +13,10 @@ struct page_file {
     struct clv_image *waiting; /* [n] */
     size_t n, next;
     pthread_mutex_t lock;
-    char description[160]; /* of slices and times, so that they are shown in step with the image's; "": none */
+    char description[160]; /* for ImageJ: the numbers of slices and times, as in the image; or "" */
 };
 
-/* ImageJ's words for the slices and times of the image's pages, which have a mask each. */
+/* Writes ImageJ's description of slices and times, if the masks are those of all pages of one image. */
 static void describe(char *text, size_t size, const struct clv_item *items, size_t n)
 {
     struct stack_axes axes;
@@ -51,7 +51,7 @@ static enum clv_status write_pages(struct page_file *self, struct clv_error *err
     while (self->next < self->n && self->waiting[self->next].pixels) {
         OWNED(clv_image_release) struct clv_image page = TAKE(self->waiting[self->next]);
         const struct label_image labels = {page.width, page.height, page.pixels, palette, n_colours};
-        self->next++; /* past a page that fails, too */
+        self->next++; /* also if the page fails */
         MUST(raster_writer_add_page(&self->writer, self->run->to.file, &labels, self->n, err));
     }
     return CLV_OK;

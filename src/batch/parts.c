@@ -1,6 +1,6 @@
-/* Writes and reads parts of tables, one hidden file of each image, and tells which of them need not be made again: a
- * part's head has size and digest of its mask, size and hash of the rest, and the options that it was made with; its
- * own time is the mask's. Start at part_write; parts.h has the format. */
+/* Writes and reads parts of tables, which are hidden files of an image, and tells which parts are up to date: the head
+ * of a part has size and digest of its mask, size and hash of the rest, and the options with which it was made; the
+ * file has the mask's time. Start at part_write; parts.h has the format. */
 #include "batch/parts.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ const struct part_path part_paths[N_PART_KINDS] = {
     [PART_COCO] = {PARTS_FOLDER "/coco/", ".json"},
 };
 
-/* Hashes the names of labels; of those that are not objects the place alone if only categories count. */
+/* Hashes the names of labels, or, if are_categories, of labels that mean objects: COCO numbers these in their order. */
 static uint64_t hash_names(const struct clv_labels *labels, bool are_categories)
 {
     uint64_t hash = HASH_START;
@@ -97,7 +97,7 @@ enum clv_status part_write(const char *path, struct part_mask *mask, const struc
     MUST(folder_create(folder, err));
     MUST(file_write_cache(path, part.bytes, part.size, err));
     const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, mask->changed};
-    (void)utimensat(AT_FDCWD, path, times, 0); /* where that cannot be, digests are compared */
+    (void)utimensat(AT_FDCWD, path, times, 0); /* ignored: without the time, part_fits compares digests */
     return CLV_OK;
 }
 
@@ -107,7 +107,7 @@ void part_release(struct part *part)
     *part = (struct part){0};
 }
 
-/* Reads the head's line, which it cuts up, and checks the rest by it. */
+/* Parses the head, which it splits in place, and checks size and hash of the rest. */
 static bool parse_head(struct part *part, char *head, const char *rest, size_t size)
 {
     char *fields[N_FIELDS];
@@ -124,7 +124,7 @@ static bool parse_head(struct part *part, char *head, const char *rest, size_t s
     return strcmp(fields[FIELD_HASH], hash) == 0;
 }
 
-/* Reads the line of the image, which it cuts up. */
+/* Parses the line of the image, which it splits in place. */
 static bool parse_image(struct part *part, char *line, enum part_kind kind)
 {
     char *fields[3];
@@ -154,7 +154,8 @@ enum clv_status part_read(struct part *part, enum part_state *state, const char 
     size_t size;
     enum clv_status status = file_read(&result.bytes, &size, path, MAX_SIZE, &why);
     bool is_absent = why.os_errno == ENOENT || why.os_errno == ENOTDIR || why.os_errno == ENAMETOOLONG;
-    bool is_other = status == CLV_ERR_DATA || (status == CLV_ERR_NO_INPUT && !why.os_errno); /* too long; a folder */
+    bool is_other = status == CLV_ERR_DATA || (status == CLV_ERR_NO_INPUT && !why.os_errno); /* a file that is too
+                                                                                              * large, or a folder */
     if (status && !is_absent && !is_other) {
         if (err)
             *err = why;

@@ -1,4 +1,4 @@
-/* The pictures of an image beside its mask: the overlay, with a legend for all, and the cut-out. Start at
+/* Writes the pictures of an image beside its mask: the overlay, the legend of all overlays, and the cut-out. Start at
  * overlay_write. */
 #include <string.h>
 
@@ -17,8 +17,7 @@ int32_t picture_outline_px(int32_t width, int32_t height)
     return longest < 1280 ? 1 : longest / 640;
 }
 
-/* Makes the labels to be drawn of a map of objects: each pixel gets the label of its object, or 0. NULL without
- * memory. */
+/* Returns labels to draw of a map of objects: each pixel has the label of its object, or 0. NULL: out of memory. */
 static uint8_t *labels_of_objects(const struct clv_object_map *map)
 {
     size_t n = (size_t)map->width * (size_t)map->height;
@@ -54,7 +53,7 @@ enum clv_status overlay_write(const char *path, struct labelled *item, const str
 #define LINE_PX   24
 #define SWATCH_PX 16
 #define MARGIN_PX 8
-#define LETTER_PX 9 /* at most, of most names, at 14 px */
+#define LETTER_PX 9 /* largest width of most letters, at 14 px */
 #define MAX_BYTES ((size_t)1 << 24)
 
 static void draw(struct text *text, const struct clv_labels *labels)
@@ -102,13 +101,13 @@ enum clv_status overlay_legend_write(struct batch *run, struct clv_error *err)
     MUST(path_look(&kind, path, err));
     if (kind == PATH_ABSENT || run->options.existing == CLV_EXISTING_OVERWRITE)
         return file_write(path, text.bytes, text.size, err);
-    if (!file_says(path, &text))
+    if (!file_has_text(path, &text))
         report_message(&run->progress, CLV_NOTE, "%s is of other labels and stays as it is; --overwrite replaces it",
                        path);
     return CLV_OK;
 }
 
-/* The label that is called so, or else has this number; -1: none. */
+/* Returns the label with this name, else with this number, else -1. */
 static int32_t find_label(const char *name, const struct clv_labels *labels)
 {
     int32_t number;

@@ -1,5 +1,5 @@
-/* Computes probabilities from the marginals of a model: of one label, painted as values from 0 to 255, or of all
- * labels, as a map. Start at probabilities_find and probabilities_show. */
+/* Computes probabilities from the marginals of a model: of one label, painted as values 0..255, or of all labels, as a
+ * map. Start at probabilities_find and probabilities_show. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "model/model.h"
 #include "report/report.h"
 
-#define LARGEST_VALUE 65535 /* the largest value in a map of all labels */
-#define LARGEST_SIDE  1024  /* assumed for a map without --side when its memory is estimated */
+#define MAX_VALUE 65535 /* the largest value in a map of all labels */
+#define MAX_SIDE  1024  /* side of a map without --side, for the estimate of memory */
 
 enum clv_status probabilities_find_label(struct batch *run, struct clv_error *err)
 {
@@ -29,8 +29,8 @@ enum clv_status probabilities_find_label(struct batch *run, struct clv_error *er
     return CLV_OK;
 }
 
-/* Turns max-marginals into margins: by how much the best labelling that gives the node a label exceeds the best one
- * that gives it any other. */
+/* Converts max-marginals to margins: the score of the best labelling in which the node has the label, minus that of the
+ * best one in which it has any other label. */
 static void margins_of(double *value, size_t n, size_t n_labels)
 {
     for (size_t i = 0; i < n; i++) {
@@ -113,7 +113,7 @@ double label_map_bytes(const struct batch *run, int32_t n_labels)
 {
     const struct clv_files_options *options = &run->options;
     double value = options->probabilities == CLV_PROBABILITIES_MARGINS ? sizeof(float) : sizeof(uint16_t);
-    double side = options->side ? options->side : LARGEST_SIDE;
+    double side = options->side ? options->side : MAX_SIDE;
     return side * side * (value * n_labels + 2 * sizeof(double));
 }
 
@@ -138,11 +138,11 @@ void label_map_size(int32_t *map_width, int32_t *map_height, const struct batch 
 
 uint16_t label_map_value(double probability)
 {
-    return (uint16_t)int32_within(rint(LARGEST_VALUE * probability), 0, LARGEST_VALUE);
+    return (uint16_t)int32_within(rint(MAX_VALUE * probability), 0, MAX_VALUE);
 }
 
-/* Sets each pixel of mean[height][width] to the mean of a label's values over the working pixels inside it; count is
- * scratch of that size. */
+/* Sets each pixel of mean[height][width] to the mean of a label's values over the working pixels inside it.
+ * count[height][width] is scratch. */
 static void fill(double *mean, double *count, const struct label_map *map, const struct clv_superpixels *nodes,
                  const double *values, size_t n_labels)
 {

@@ -1,5 +1,5 @@
-/* Writes the pictures of a raster that is larger than memory, and looks at its mask, by bands of rows from the top
- * to the bottom. Objects are in raster_objects.c, polygons in raster_shapes.c. Start at raster_files_open. */
+/* Writes the pictures of a raster that is larger than memory by bands of rows, from top to bottom. Objects are in
+ * raster_objects.c, polygons in raster_shapes.c. Start at raster_files_open. */
 #include "batch/raster_files.h"
 
 #include <string.h>
@@ -28,7 +28,8 @@ static enum clv_status look_at_image(struct labelled *item, const struct batch *
     return CLV_OK;
 }
 
-/* Reads the mask once: whether it is empty, and whether it is one of 0 and 255, which another run's options made. */
+/* Reads an existing mask once: sets is_empty, and maps 255 to label 1 if the mask has 0 and 255 by the options of
+ * another run. */
 static enum clv_status look_at_mask(struct labelled *item, const struct batch *run, struct clv_error *err)
 {
     struct raster_item *self = item->raster;
@@ -66,8 +67,8 @@ enum clv_status raster_files_open(struct labelled *item, const struct batch *run
         .image = item->input->image, .limits = &run->options.limits, .mask = item->target->mask};
     self->budget = raster_budget(run);
     MUST(look_at_image(item, run, err));
-    item->was_there = item->target->has_mask;
-    if (item->was_there) {
+    item->is_read_back = item->target->has_mask;
+    if (item->is_read_back) {
         item->is_empty = true;
         MUST(look_at_mask(item, run, err));
     } else if (run->options.mask_format == CLV_MASKS_BINARY) {
@@ -77,7 +78,7 @@ enum clv_status raster_files_open(struct labelled *item, const struct batch *run
     return run->options.objects ? raster_objects_find(item, run, err) : CLV_OK;
 }
 
-/* Gives each object a colour that its neighbours have not. */
+/* Gives each object a colour that differs from those of its neighbours. */
 static enum clv_status find_colours(uint8_t **colour_of, const struct labelled *item, const struct batch *run,
                                     struct clv_error *err)
 {
@@ -101,12 +102,12 @@ static enum clv_status find_colours(uint8_t **colour_of, const struct labelled *
     return CLV_OK;
 }
 
-/* An overlay's scratch. */
+/* Scratch and settings of an overlay. */
 struct painter {
     uint8_t palette[256][3];
     int32_t outline_px;
     bool has_objects, is_probable;
-    uint8_t *pixels, *values; /* of a band; values: with its halo, of objects */
+    uint8_t *pixels, *values; /* of a band; values: of a band with its halo, for objects */
     uint8_t *colour_of;
 };
 
@@ -115,7 +116,7 @@ static void painter_release(struct painter *self)
     arrays_free(self->pixels, self->values, self->colour_of);
 }
 
-/* Objects' labels without outlines, then outlines where objects touch. */
+/* Paints the labels of objects without outlines, then outlines where objects touch. */
 static void paint_objects(struct painter *self, const struct image_band *band, const uint8_t *labels)
 {
     static const uint8_t black[256][3];
@@ -176,7 +177,8 @@ enum clv_status raster_overlay_write(const char *path, struct labelled *item, co
     return raster_writer_commit(&writer, err);
 }
 
-/* Finds the box of all pixels that are not transparent in the cut-out, or the whole image if there are none. */
+/* Finds the box of the pixels that are not transparent in the cut-out; the whole image if there are none, or without
+ * --crop. */
 static enum clv_status find_crop(struct cutout_box *box, struct raster_rows *rows, uint8_t *rgba,
                                  const struct batch *run, struct clv_error *err)
 {
@@ -194,7 +196,7 @@ static enum clv_status find_crop(struct cutout_box *box, struct raster_rows *row
     return CLV_OK;
 }
 
-/* Writes those rows of a band that are in the box. */
+/* Writes the rows of a band that are in the box. */
 static enum clv_status put_cutout(struct raster_writer *writer, uint8_t *rgba, const struct image_band *band,
                                   const struct cutout_box *box, struct clv_error *err)
 {

@@ -1,5 +1,5 @@
-/* Gives all files of a raster by tiles what they are made with (raster_files.h): its bands of rows, how much memory
- * may be taken for what cannot be foretold, and where the work that is done waits. Start at raster_item_rows. */
+/* Functions that all files of a raster by tiles use (raster_files.h): bands of rows, the memory for specks and
+ * outlines, and the paths of unfinished work. Start at raster_item_rows. */
 #include <stdio.h>
 #include <string.h>
 
@@ -36,8 +36,7 @@ char *windows_path(const char *mask)
     return file_beside(mask, ".windows");
 }
 
-/* Returns a key that differs for another model, and for other values of the options on which the content of tiles or
- * what follows from it depends. */
+/* Returns a hash of the model, the version, and the options on which the content of tiles and windows depends. */
 uint64_t tiles_key(const struct batch *run)
 {
     const struct clv_files_options *options = &run->options;

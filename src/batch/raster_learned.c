@@ -1,5 +1,5 @@
-/* Finds the objects of a raster that a model has learned to find, window by window (segment/learned_objects.c). The
- * windows that are done wait in a file beside the mask for --resume, until all files of the raster are there. Start at
+/* Finds the objects of a raster by a model that has learned to find them, window by window (segment/learned_objects.c).
+ * Finished windows stay in a file beside the mask for --resume, until all files of the raster are written. Start at
  * raster_learned_find. */
 #include <string.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ int learned_threads(const struct batch *run)
     return int32_within(run->gate.limit / LEARNED_WINDOW_BYTES, 1, parallel_threads(run->n_threads));
 }
 
-/* A raster that threads read, each by its own reader. */
+/* A raster with a reader for each thread. */
 struct readers {
     const struct batch *run;
     const char *path;
@@ -91,7 +91,7 @@ void raster_learned_forget(const struct labelled *item)
         unlink(journal);
 }
 
-/* Labels the objects by the mask that was there. */
+/* Labels the learned objects by the existing mask. */
 static enum clv_status label_by_mask(struct labelled *item, const struct batch *run, struct clv_error *err)
 {
     bool is_object[256];

@@ -1,6 +1,6 @@
-/* Finds the objects of a raster that is larger than memory. A first pass over the rows of its mask, or of the objects
- * that a model has learned to find (raster_learned.c), finds them; a second one numbers them into an image of 32 bits;
- * two passes over that image measure them (object/object.h). Start at raster_objects_find. */
+/* Finds the objects of a raster that is larger than memory. A first pass over the rows of its mask, or of learned
+ * objects (raster_learned.c), finds them; a second pass writes their numbers to an image of 32 bits; two passes over
+ * that image measure them (object/object.h). Start at raster_objects_find. */
 #include <string.h>
 
 #include "base/base.h"
@@ -8,9 +8,9 @@
 #include "batch/raster_files.h"
 #include "image/image.h"
 
-enum { MEASURED_ROWS = 64 }; /* rows of a band whose samples are measured */
+enum { MEASURED_ROWS = 64 }; /* rows of a band while objects are measured */
 
-/* Writes the numbers of the objects in a band. Bands come in order. */
+/* Computes the numbers of the objects in a band. Must be called for all bands in order. */
 static void number_band(int32_t *numbers, struct labelled *item, const struct image_band *band)
 {
     struct object_rows *objects = &item->raster->objects;
@@ -78,7 +78,7 @@ enum clv_status raster_objects_find(struct labelled *item, const struct batch *r
         item->raster->labels[k] =
             item->learned ? item->learned->labels[objects->values[k] - 1] : (uint8_t)objects->values[k];
     const bool stays =
-        item->was_there && item->target->there & 1U << FILE_OBJECTS && !(item->todo & 1U << FILE_OBJECTS);
+        item->is_read_back && item->target->existing & 1U << FILE_OBJECTS && !(item->todo & 1U << FILE_OBJECTS);
     return stays ? check_finished(item, run, err) : CLV_OK;
 }
 
@@ -111,7 +111,7 @@ enum clv_status raster_objects_write(const char *path, struct labelled *item, co
     return write_numbers(path, item, run, err);
 }
 
-/* Writes VOC's label image of objects: their numbers in its palette, or a TIFF of 32 bits if there are too many. */
+/* Writes the numbers of objects as VOC does, in its palette; a TIFF of 32 bits if there are too many. */
 enum clv_status raster_class_objects_write(const char *path, struct labelled *item, const struct batch *run,
                                            struct clv_error *err)
 {

@@ -1,7 +1,6 @@
-/* Probabilities and margins of a raster that is larger than memory, and the labels of least expected loss, which draws
- * decide, too. All regions are one field, as that of an image in memory is, and have the same values. One label's
- * probability is painted as labels are; maps of all labels are made one row after the other. Start at
- * raster_probabilities_make. */
+/* Probabilities and margins of a raster that is larger than memory, and its labels of least expected loss. The regions
+ * of all tiles are one field, as those of an image in memory, and get the same values. The probabilities of one label
+ * are painted in place of labels; maps of all labels are written row by row. Start at raster_probabilities_make. */
 #include <string.h>
 
 #include "base/base.h"
@@ -10,7 +9,7 @@
 #include "data/maps/maps.h"
 #include "model/model.h"
 
-/* Shows one label's probabilities in the place of labels, for the mask's file. */
+/* Sets the values of the cut's regions to one label's probabilities, 0..255, for the mask's file. */
 static enum clv_status show_shades(struct labelled *item, const struct batch *run, struct raster_cut *cut,
                                    const double *values, int32_t n_nodes, struct clv_error *err)
 {
@@ -25,13 +24,13 @@ static enum clv_status show_shades(struct labelled *item, const struct batch *ru
     return raster_cut_show(cut, shade, err);
 }
 
-/* A row of a map of all labels, while it is made. */
+/* The current row of a map of all labels. */
 struct map_row {
     int32_t width, height; /* of the map */
     size_t n_labels;
-    double *sum;   /* [n_labels][width] of its pixels' values */
-    double *count; /* [width] of these pixels */
-    void *values;  /* [n_labels][width] as they are written */
+    double *sum;   /* [n_labels][width] sums of the values of working pixels */
+    double *count; /* [width] numbers of working pixels */
+    void *values;  /* [n_labels][width] float or uint16_t, as written */
 };
 
 static enum clv_status map_row_init(struct map_row *self, const struct batch *run, const struct raster_cut *cut,
@@ -62,7 +61,7 @@ static void map_row_add(struct map_row *self, const int32_t *nodes, int32_t n_co
     }
 }
 
-/* Makes the means of the row, and begins another one. */
+/* Computes the means of the row, and begins the next row. */
 static void map_row_finish(struct map_row *self, bool are_margins)
 {
     const size_t width = (size_t)self->width;

@@ -1,6 +1,7 @@
 /* Writes the objects of a raster that is larger than memory in the formats of other programs. The rows of its mask are
- * traced from the top to the bottom; each object is simplified and becomes text as soon as its outer ring closes. Texts
- * wait in a file without a name until the order of their first pixels is known. Start at write_document. */
+ * traced from top to bottom; when the outer ring of an object closes, the object is simplified and converted to text.
+ * The texts are spooled to an unnamed file, and are written in the order of the objects' first pixels at the end. Start
+ * at write_document. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,25 +19,25 @@
 
 /* The text of an object in the spool. */
 struct shape_text {
-    int32_t top, first_column; /* its first pixel */
+    int32_t top, first_column; /* the object's first pixel */
     size_t size;
     uint64_t offset;
 };
 
-/* Makes the text of one object in a format. */
+/* Puts the text of one object in a format. */
 typedef enum clv_status put_shape(struct text *text, const struct contours *one, const struct labelled *item,
                                   const struct batch *run, struct clv_error *err);
 
 struct shapes {
     const struct labelled *item;
     const struct batch *run;
-    const char *path; /* of the output, for messages */
+    const char *path; /* path of the output */
     put_shape *put;
     FILE *spool;
-    uint64_t end; /* bytes in it */
+    uint64_t end; /* bytes in the spool */
     struct shape_text *texts;
     size_t n, capacity;
-    struct text text; /* of one object */
+    struct text text; /* text of one object */
 };
 
 static void shapes_release(struct shapes *self)
@@ -47,7 +48,7 @@ static void shapes_release(struct shapes *self)
     text_release(&self->text);
 }
 
-/* Opens the spool in the folder of the file that is written. */
+/* Opens the spool in the folder of the output. */
 static enum clv_status open_spool(struct shapes *self, struct clv_error *err)
 {
     OWNED_ARRAY char *folder = path_folder(self->path);
@@ -57,7 +58,7 @@ static enum clv_status open_spool(struct shapes *self, struct clv_error *err)
     return file_open_unnamed(&self->spool, folder, err);
 }
 
-/* Writes the text of an object that is complete to the spool. */
+/* Writes the text of a complete object to the spool. */
 static enum clv_status take_shape(void *context, struct contours *one, struct clv_error *err)
 {
     struct shapes *self = context;
@@ -86,7 +87,7 @@ static int compare_texts(const void *a, const void *b)
     return (first->first_column > second->first_column) - (first->first_column < second->first_column);
 }
 
-/* Makes the texts of all objects, or of the connected pieces of labels that are objects, in the order of their first
+/* Makes the texts of all objects, or of the connected pieces of labels that mean objects, sorted by their first
  * pixels. */
 static enum clv_status trace_shapes(struct shapes *self, bool by_sides, struct clv_error *err)
 {
@@ -145,7 +146,7 @@ static enum clv_status read_text(struct shapes *self, const struct shape_text *f
     return CLV_OK;
 }
 
-/* A document: its beginning, the objects with the separator between them, and its end. */
+/* How the objects of a document are written. */
 struct document {
     put_shape *put;
     const char *separator;

@@ -1,6 +1,5 @@
-/* The page of all results: what it says of the run, and the pictures and the score of each input. Pictures are encoded
- * by the thread that has the image, into the report's spool; their places are put in input order (deliver.c). Start at
- * report_begin. */
+/* The report: a description of the run, and the pictures and the score of each input. The thread that has an image
+ * encodes its pictures into the report's spool; deliver.c adds the entries in input order. Start at report_begin. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,7 +83,8 @@ enum clv_status report_end(struct batch *run, enum clv_status status, struct clv
     return finished;
 }
 
-/* The truth is for the report only: without a readable one the item goes without. */
+/* Reads the ground truth of an item, if it has one. A note reports a truth that cannot be read, which only the report
+ * needs. */
 static enum clv_status read_truth(struct clv_mask *truth, const struct labelled *item, const struct batch *run,
                                   struct clv_error *err)
 {

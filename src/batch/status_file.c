@@ -1,4 +1,5 @@
-/* The table of all inputs of a run: a line for each, in input order, with what became of it. Start at status_begin. */
+/* Writes the table of all inputs of a run: a line for each input, in input order, with its status, mask and message.
+ * Start at status_begin. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,23 +8,23 @@
 
 #define STATUS_HEAD "image\tstatus\tmask\tmessage"
 
-/* Whether the table begins as this program begins it, so that a run with --resume replaces it. */
-static bool is_own(const char *path, const struct clv_shard *shard)
+/* Whether this program wrote the table, by its beginning, so that --resume may replace it. */
+static bool is_of_cleave(const char *path, const struct clv_shard *shard)
 {
     static const char *const heads[] = {STATUS_HEAD, "\tdone\t", "\tfailed\t", "\tfinished before\t"};
-    const size_t n = shard->number > 1 ? sizeof heads / sizeof *heads : 1; /* a later shard has no head */
+    const size_t n = shard->number > 1 ? sizeof heads / sizeof *heads : 1; /* the table of a later shard has no head */
     OWNED_ARRAY char *bytes = NULL;
     size_t size = 0;
     struct clv_error ignored;
     if (file_read_head(&bytes, &size, path, 1024, &ignored) != CLV_OK)
         return false;
-    bool found = size == 0; /* of a shard without images */
+    bool found = size == 0; /* the table of a shard without images */
     for (size_t i = 0; i < n; i++)
         found |= strstr(bytes, heads[i]) != NULL;
     return found;
 }
 
-/* Whether the file is in a folder that this run is going to make. */
+/* Whether the file is in a folder that this run will make. */
 static enum clv_status is_in_new_folder(bool *is_new, const char *path, const struct batch *run, struct clv_error *err)
 {
     const char *const made[] = {run->options.output, run->to.report};
@@ -54,7 +55,7 @@ enum clv_status status_claim(struct batch *run, struct clv_error *err)
     if (is_new)
         return CLV_OK;
     const bool may_replace = options->existing == CLV_EXISTING_OVERWRITE ||
-                             (options->existing == CLV_EXISTING_RESUME && is_own(path, &options->shard));
+                             (options->existing == CLV_EXISTING_RESUME && is_of_cleave(path, &options->shard));
     return outputs_claim(&run->to.outputs, path, may_replace, "", inputs, sizeof inputs / sizeof *inputs, err);
 }
 
@@ -63,7 +64,7 @@ enum clv_status status_begin(struct batch *run, struct clv_error *err)
     if (!run->to.status)
         return CLV_OK;
     MUST(file_create(&run->status_table, run->to.status, err));
-    if (run->options.shard.number <= 1) /* so that the shards' tables end to end are one run's */
+    if (run->options.shard.number <= 1) /* so that the concatenated tables of all shards are the table of one run */
         fputs(STATUS_HEAD "\n", run->status_table.stream);
     return CLV_OK;
 }

@@ -1,5 +1,5 @@
-/* The tables of a whole folder, which join.c makes from the parts of all images. Decides which tables are wanted, what
- * they need from the inputs of all shards, and when they are joined. Start at tables_join. */
+/* Decides which tables of the folder are wanted, keeps what they need of the inputs of all shards, and joins their
+ * parts at the end (join.c). Start at tables_join. */
 #include <string.h>
 
 #include "base/base.h"
@@ -87,7 +87,7 @@ enum clv_status tables_join(struct batch *run, struct clv_error *err)
     if (run->options.shard.count < 2)
         return join(run, err);
     OWNED(join_lock_release) struct join_lock lock = {0};
-    output_locks_end_shard(&run->to.outputs.locks); /* its work is done */
+    output_locks_end_shard(&run->to.outputs.locks); /* this shard has written all of its parts */
     MUST(join_lock_take(&lock, run->to.output, &run->progress, err));
     return join_is_last(run->to.output) ? join(run, err) : CLV_OK;
 }

@@ -1,5 +1,5 @@
 /* Plans, before any work, which files a run writes: names every file of every input, reports inputs whose files would
- * be those of others, too, protects the inputs, and looks which files are there. Start at targets_plan. */
+ * collide, protects the inputs, and finds which files exist. Start at targets_plan. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ void target_list_release(struct target_list *list)
     *list = (struct target_list){0};
 }
 
-/* NULL when out of memory. */
+/* Returns folder/<below><output><ending>; NULL: out of memory. */
 static char *file_path(const char *folder, const char *below, const char *output, const char *ending)
 {
     size_t size = strlen(folder) + strlen(below) + strlen(output) + strlen(ending) + 2;
@@ -40,13 +40,13 @@ static char *file_path(const char *folder, const char *below, const char *output
     return path;
 }
 
-/* Judges by the name, because planning opens no image and reads only the headers of TIFFs. */
+/* Whether the image is a JPEG, by its name, because planning reads no image except the headers of TIFFs. */
 static bool is_jpeg(const char *image)
 {
     return image && (text_ends_with(image, ".jpg") || text_ends_with(image, ".jpeg"));
 }
 
-/* Masks of images that lie somewhere on Earth do, too. */
+/* Whether the image has a georeference, which its mask then has as well. */
 static bool is_georeferenced(const char *image)
 {
     struct georeference georeference = {0};
@@ -123,7 +123,7 @@ static enum clv_status find_long_names(struct target_list *list, const struct in
     return CLV_OK;
 }
 
-/* A path of an input, for qsort: by path, then by input. */
+/* A path of an input's file. path_of_compare orders by path, then by input. */
 struct path_of {
     const char *path;
     size_t input;
@@ -136,7 +136,7 @@ static int path_of_compare(const void *a, const void *b)
     return order ? order : (first->input > second->input) - (first->input < second->input);
 }
 
-/* paths[first .. end) are one: each of their inputs gets a message that names another one. */
+/* Adds a problem to each input of paths[first .. end), which are equal. It names another of these inputs. */
 static enum clv_status add_clash(struct target_list *list, const struct input_list *inputs, const struct path_of *paths,
                                  size_t first, size_t end, struct clv_error *err)
 {
@@ -175,7 +175,7 @@ static enum clv_status find_clashes(struct target_list *list, const struct input
     return CLV_OK;
 }
 
-/* A folder on disk. */
+/* Identifies a folder on disk. */
 struct file_identity {
     dev_t device;
     ino_t inode;
@@ -189,31 +189,31 @@ static int compare_identities(const void *a, const void *b)
     return (first->inode > second->inode) - (first->inode < second->inode);
 }
 
-/* The folder that a file is in; *there is false where that is not known. */
-static enum clv_status identify(struct file_identity *identity, bool *there, const char *path, struct clv_error *err)
+/* Finds the identity of the folder of a file; *exists: the folder exists. */
+static enum clv_status identify(struct file_identity *identity, bool *exists, const char *path, struct clv_error *err)
 {
     struct stat info;
     OWNED_ARRAY char *folder = path_folder(path);
     NEED(folder);
-    *there = stat(folder, &info) == 0;
-    if (*there)
+    *exists = stat(folder, &info) == 0;
+    if (*exists)
         *identity = (struct file_identity){info.st_dev, info.st_ino};
     return CLV_OK;
 }
 
-/* Masks among images would be images the next time. */
+/* Fails if a mask would be in a folder of the inputs, where the next run would read it as an image. */
 static enum clv_status check_folders(const struct target_list *list, const struct input_list *inputs,
                                      struct clv_error *err)
 {
     size_t n = 0;
-    bool there = false;
+    bool exists = false;
     OWNED_ARRAY struct file_identity *identities = array_alloc(inputs->n, sizeof *identities);
     NEED(identities);
     for (size_t i = 0; i < inputs->n; i++) {
         if (!inputs->items[i].image || inputs->items[i].bytes)
             continue;
-        MUST(identify(&identities[n], &there, inputs->items[i].image, err));
-        if (there && (!n || compare_identities(&identities[n - 1], &identities[n]) != 0))
+        MUST(identify(&identities[n], &exists, inputs->items[i].image, err));
+        if (exists && (!n || compare_identities(&identities[n - 1], &identities[n]) != 0))
             n++;
     }
     if (n)
@@ -222,14 +222,14 @@ static enum clv_status check_folders(const struct target_list *list, const struc
     for (size_t i = 0; i < list->n && n && !is_piped; i++) {
         const char *mask = list->items[i].mask;
         struct file_identity target = {0};
-        MUST(identify(&target, &there, mask, err));
-        FAIL_IF(there && bsearch(&target, identities, n, sizeof target, compare_identities), CLV_ERR_USAGE,
+        MUST(identify(&target, &exists, mask, err));
+        FAIL_IF(exists && bsearch(&target, identities, n, sizeof target, compare_identities), CLV_ERR_USAGE,
                 "%s: the output folder is the input folder; choose another, such as -o out", mask);
     }
     return CLV_OK;
 }
 
-/* The rule for outputs (data/outputs.h). */
+/* Checks of outputs by the rule of data/outputs.h. */
 
 static enum clv_status add_outputs(struct outputs *outputs, const struct target_list *list, struct clv_error *err)
 {
@@ -255,7 +255,7 @@ static enum clv_status spare_inputs(const struct outputs *outputs, const struct 
     return CLV_OK;
 }
 
-/* Whether `folder` is SET/masks of an image in SET/images, also where the set itself is not read. */
+/* Sets *has if `folder` is SET/masks and the image is in SET/images. */
 static enum clv_status has_masks_of(bool *has, const struct stat *folder, const char *image, struct clv_error *err)
 {
     static const char part[] = "images/";
@@ -273,7 +273,7 @@ static enum clv_status has_masks_of(bool *has, const struct stat *folder, const 
     return CLV_OK;
 }
 
-/* Masks that may have been drawn are not replaced by what a model says of the images beside them. */
+/* Fails if the output folder has the masks of the images' set, which may be drawn by hand and would be replaced. */
 static enum clv_status spare_masks_beside(const struct batch *run, struct clv_error *err)
 {
     const struct input_list *inputs = &run->inputs;
@@ -289,23 +289,23 @@ static enum clv_status spare_masks_beside(const struct batch *run, struct clv_er
     return CLV_OK;
 }
 
-static enum clv_status check_there(bool *there, const char *path, struct clv_error *err)
+static enum clv_status check_exists(bool *exists, const char *path, struct clv_error *err)
 {
     enum path_kind kind = PATH_ABSENT;
     MUST(path_look(&kind, path, err));
-    *there = kind != PATH_ABSENT;
+    *exists = kind != PATH_ABSENT;
     return CLV_OK;
 }
 
-/* Checks the TIFF in which more objects than 16 bits count would be. */
-static enum clv_status check_tiff(bool *there, const char *path, struct clv_error *err)
+/* Does the same for the TIFF that is written instead of a PNG if there are too many objects for 16 bits. */
+static enum clv_status check_tiff(bool *exists, const char *path, struct clv_error *err)
 {
     OWNED_ARRAY char *tiff = path_replace_extension(path, ".tif");
     NEED(tiff);
-    return check_there(there, tiff, err);
+    return check_exists(exists, tiff, err);
 }
 
-/* A file of pages that is there is not another run's. */
+/* Fails if an existing file has fewer pages than this run writes, since another run wrote it. */
 static enum clv_status check_pages(const char *path, size_t n, struct clv_error *err)
 {
     uint32_t n_pages = 0;
@@ -320,30 +320,30 @@ static enum clv_status check_pages(const char *path, size_t n, struct clv_error 
                                n_of(n_pages, "page", "pages").text, n);
 }
 
-/* Tiles of a run that was interrupted lie next to the mask that they were to become, and so do windows whose objects
- * were found. *there: whether tiles do. */
-static enum clv_status check_tiles(bool *there, const char *mask, enum clv_existing existing, struct clv_error *err)
+/* Finds the files of tiles and windows that an interrupted run has left beside the mask. *exists: the file of tiles
+ * exists. */
+static enum clv_status check_tiles(bool *exists, const char *mask, enum clv_existing existing, struct clv_error *err)
 {
     OWNED_ARRAY char *tiles = tiles_path(mask);
     OWNED_ARRAY char *windows = windows_path(mask);
     bool has_windows = false;
     NEED(tiles && windows);
-    MUST(check_there(there, tiles, err));
-    MUST(check_there(&has_windows, windows, err));
-    FAIL_IF((*there || has_windows) && existing == CLV_EXISTING_REFUSE, CLV_ERR_CREATE,
+    MUST(check_exists(exists, tiles, err));
+    MUST(check_exists(&has_windows, windows, err));
+    FAIL_IF((*exists || has_windows) && existing == CLV_EXISTING_REFUSE, CLV_ERR_CREATE,
             "%s: has %s of a run that did not end; --resume goes on from them, --overwrite starts again",
-            *there ? tiles : windows, *there ? "tiles" : "windows");
+            *exists ? tiles : windows, *exists ? "tiles" : "windows");
     return CLV_OK;
 }
 
-/* Which files of a target are there; the parts are looked at when its turn comes. */
-static enum clv_status look_at_target(struct target *target, const struct batch *run, struct clv_error *err)
+/* Finds which files of a target exist, except parts, which run_item checks. */
+static enum clv_status find_existing(struct target *target, const struct batch *run, struct clv_error *err)
 {
     const enum clv_existing existing = (enum clv_existing)run->options.existing;
     const bool may_replace = existing != CLV_EXISTING_REFUSE, resumes = existing == CLV_EXISTING_RESUME;
-    bool is_there = false, has_tiles = false, is_all = resumes;
+    bool exists = false, has_tiles = false, is_all = resumes;
     target->has_mask = target->is_finished = false;
-    target->there = 0;
+    target->existing = 0;
     if (target->problem)
         return CLV_OK;
     if (target->is_tiled)
@@ -356,14 +356,14 @@ static enum clv_status look_at_target(struct target *target, const struct batch 
         MUST(output_check_existing(path, may_replace, ", --resume does the rest", err));
         if (!resumes)
             continue;
-        MUST(check_there(&is_there, path, err));
-        if (!is_there && (k == FILE_OBJECTS || (k == FILE_CLASS_OBJECTS && target->is_tiled)))
-            MUST(check_tiff(&is_there, path, err));
+        MUST(check_exists(&exists, path, err));
+        if (!exists && (k == FILE_OBJECTS || (k == FILE_CLASS_OBJECTS && target->is_tiled)))
+            MUST(check_tiff(&exists, path, err));
         if (k < 0)
-            target->has_mask = is_there && !has_tiles;
+            target->has_mask = exists && !has_tiles;
         else
-            target->there |= is_there ? 1U << k : 0;
-        is_all &= is_there;
+            target->existing |= exists ? 1U << k : 0;
+        is_all &= exists;
     }
     target->is_finished = is_all && target->has_mask;
     return CLV_OK;
@@ -374,16 +374,16 @@ enum clv_status targets_check_existing(struct batch *run, struct clv_error *err)
     struct target_list *list = &run->targets;
     list->n_finished = 0;
     for (size_t i = 0; i < list->n; i++) {
-        MUST(look_at_target(&list->items[i], run, err));
+        MUST(find_existing(&list->items[i], run, err));
         list->n_finished += list->items[i].is_finished;
     }
-    if (run->to.is_stack && list->n_finished < list->n) /* pages are written together */
+    if (run->to.is_stack && list->n_finished < list->n) /* all pages are written together */
         for (size_t i = 0; i < list->n; i++)
             list->items[i].has_mask = list->items[i].is_finished = false;
     return CLV_OK;
 }
 
-/* The shard's block of the targets; each was compared with all others. */
+/* Keeps the targets of the shard; problems were found among the targets of all shards. */
 static void cut_to_shard(struct batch *run)
 {
     struct target_list *list = &run->targets;
@@ -402,7 +402,7 @@ static void cut_to_shard(struct batch *run)
     list->n = kept;
 }
 
-/* Files that options name are not outputs either. */
+/* Fails if an output is a file that an option names. */
 static enum clv_status spare_named(const struct batch *run, struct clv_error *err)
 {
     const struct clv_files_options *options = &run->options;
@@ -423,7 +423,7 @@ enum clv_status target_fail(const struct target *target, struct clv_error *err)
     return fail_told(err, CLV_ERR_CREATE, target->problem, target->problem_path_length, NULL);
 }
 
-/* Says every problem; the last one ends the run if there is nothing else to do. */
+/* Reports every problem. Returns the last one if all inputs have one, or with fail_fast. */
 static enum clv_status report_problems(const struct batch *run, struct clv_error *err)
 {
     const struct target_list *list = &run->targets;

@@ -1,12 +1,12 @@
-/* Runs over all inputs on threads, or shares them between the processes that mpirun started: each takes an input when
- * it is free, writes its files and parts, and sends its outcome, which rank 0 delivers. Start at run_all. */
+/* Processes all inputs on threads, or shares them with the processes that mpirun started: a free process takes the next
+ * input, writes its files and parts, and sends its outcome, which rank 0 delivers. Start at run_all. */
 #include <string.h>
 
 #include "base/base.h"
 #include "batch/batch.h"
 #include "cluster/comm.h"
 
-/* Inputs in the order in which they are taken: rasters by tiles first, each of which has all threads. */
+/* Inputs in the order in which they are processed: first rasters by tiles, one by one with all threads. */
 struct order {
     struct batch *run;
     size_t *indices; /* [run->inputs.n] */
@@ -40,7 +40,7 @@ struct share_state {
     struct batch *run;
     struct comm_deal deal;
     pthread_mutex_t lock; /* guards the members below */
-    size_t n_taken;       /* by this process */
+    size_t n_taken;       /* number of inputs that this process has taken */
     enum clv_status status;
     struct clv_error error;
 };
@@ -94,7 +94,7 @@ static enum clv_status run_in_processes(struct batch *run, struct clv_error *err
 {
     struct share_state self = {.run = run};
     pthread_mutex_init(&self.lock, NULL);
-    /* All processes close the deal, also after a failure. */
+    /* Every process must close the deal, also after a failure. */
     enum clv_status status = comm_deal_open(&self.deal, run->inputs.n, take, &self, err);
     run->deal = &self.deal;
     if (status == CLV_OK)

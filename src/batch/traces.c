@@ -1,10 +1,10 @@
-/* Traces what is exported of an image: objects that were found, those in its boxes, or the connected pieces of its
- * labels. Start at trace. */
+/* Traces the outlines that exports have: of objects, of objects in boxes, or of the connected pieces of labels. Start
+ * at trace. */
 #include "base/base.h"
 #include "batch/batch.h"
 #include "data/export/export.h"
 
-/* Traces what is exported, and simplifies it: objects stay apart where they touch, and pieces of one object have one
+/* Traces and simplifies the outlines. Objects that touch stay separate, and pieces of one object have the same
  * number. */
 static enum clv_status trace(struct contours *contours, const struct labelled *item, const struct batch *run,
                              bool by_sides, struct clv_error *err)

@@ -1,6 +1,6 @@
-/* Refuses, before anything is read, what cannot be met: a table says what each option needs, and the way of labelling, or
- * the place of the output, what it lacks and why. A new option that not everything can do is a row here. Start at
- * wishes_check. */
+/* Refuses, before any file is read, options that the run cannot fulfil: a table has what each option needs; the
+ * labeller, or the form of the output, has what it lacks and why. A new option that some of them cannot fulfil is a row
+ * here. Start at wishes_check. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "batch/batch.h"
 #include "cluster/comm.h"
 
-/* An option, and the member that differs from its default where it was given. */
-struct wish {
+/* An option, the member of struct clv_files_options that differs from its default if it is given, and its needs. */
+struct option_needs {
     const char *option;
     size_t offset, size;
     unsigned needs;
@@ -20,7 +20,7 @@ struct wish {
     {                                                                                                                  \
         option, offsetof(struct clv_files_options, member), sizeof((struct clv_files_options *)0)->member, needs       \
     }
-static const struct wish wishes[] = {
+static const struct option_needs needs_of_options[] = {
     ROW("probabilities", probabilities, NEEDS_MODEL),
     ROW("--maps", maps.n, NEEDS_MODEL | NEEDS_PIXELS),
     ROW("--decode", decode, NEEDS_MODEL),
@@ -37,14 +37,14 @@ static const struct wish wishes[] = {
 };
 #undef ROW
 
-/* Something that lacks something: a way of labelling, or a form of output. */
-struct lacking {
+/* The needs that a labeller or a form of the output lacks. */
+struct limits {
     const char *name;
     unsigned lacks;
     const char *const *why; /* [N_NEEDS] */
 };
 
-static enum clv_status refuse(const char *option, unsigned needs, const struct lacking *other, struct clv_error *err)
+static enum clv_status refuse(const char *option, unsigned needs, const struct limits *other, struct clv_error *err)
 {
     for (int k = 0; k < N_NEEDS; k++)
         FAIL_IF(needs & other->lacks & 1U << k, CLV_ERR_USAGE, "%s cannot be used with %s: %s", option, other->name,
@@ -52,27 +52,27 @@ static enum clv_status refuse(const char *option, unsigned needs, const struct l
     return CLV_OK;
 }
 
-static bool is_given(const struct wish *wish, const struct clv_files_options *options,
+static bool is_given(const struct option_needs *row, const struct clv_files_options *options,
                      const struct clv_files_options *usual)
 {
-    return memcmp((const char *)options + wish->offset, (const char *)usual + wish->offset, wish->size) != 0;
+    return memcmp((const char *)options + row->offset, (const char *)usual + row->offset, row->size) != 0;
 }
 
-static enum clv_status check_against(const struct clv_files_options *options, const struct lacking *other,
+static enum clv_status check_against(const struct clv_files_options *options, const struct limits *other,
                                      struct clv_error *err)
 {
     struct clv_files_options usual;
     clv_files_defaults(&usual);
-    for (size_t k = 0; k < sizeof wishes / sizeof *wishes; k++)
-        if (is_given(&wishes[k], options, &usual))
-            MUST(refuse(wishes[k].option, wishes[k].needs, other, err));
+    for (size_t k = 0; k < sizeof needs_of_options / sizeof *needs_of_options; k++)
+        if (is_given(&needs_of_options[k], options, &usual))
+            MUST(refuse(needs_of_options[k].option, needs_of_options[k].needs, other, err));
     if (options->refine != CLV_REFINE_LARGE)
         MUST(refuse(options->refine == CLV_REFINE_ALL ? "--refine" : "--no-refine", NEEDS_MODEL | NEEDS_PIXELS, other,
                     err));
     return options->existing == CLV_EXISTING_RESUME ? refuse("--resume", NEEDS_BESIDE, other, err) : CLV_OK;
 }
 
-/* How inputs are labelled: by exactly one of these. */
+/* Checks that exactly one way of labelling is given. */
 static enum clv_status check_ways(const struct clv_files_options *options, struct clv_error *err)
 {
     const char *const ways[] = {options->model || options->model_path ? "--model" : NULL,
@@ -101,10 +101,10 @@ static enum clv_status check_ways(const struct clv_files_options *options, struc
 
 static enum clv_status check_inputs(const struct clv_files_options *options, struct clv_error *err)
 {
-    const bool is_more = !options->data || options->n_images || options->features; /* than a sequence takes */
-    FAIL_IF(options->propagates && is_more, CLV_ERR_USAGE,
+    const bool has_more = !options->data || options->n_images || options->features; /* than one folder or manifest */
+    FAIL_IF(options->propagates && has_more, CLV_ERR_USAGE,
             "propagate: takes one folder or manifest of frames and masks");
-    FAIL_IF(options->sequence && is_more, CLV_ERR_USAGE, "--sequence: takes one folder or manifest of slices");
+    FAIL_IF(options->sequence && has_more, CLV_ERR_USAGE, "--sequence: takes one folder or manifest of slices");
     FAIL_IF(!options->data && !options->features && !options->n_images && !options->from_masks, CLV_ERR_USAGE,
             "no images: name files or folders, or --data, or --features");
     FAIL_IF(options->split && !options->data && !options->from_masks, CLV_ERR_USAGE,
@@ -123,7 +123,7 @@ static enum clv_status check_inputs(const struct clv_files_options *options, str
     return CLV_OK;
 }
 
-/* Options that say more of another. */
+/* Checks options that depend on another option. */
 static enum clv_status check_details(const struct clv_files_options *options, struct clv_error *err)
 {
     const bool is_of_all = options->probabilities >= CLV_PROBABILITIES_OF_ALL;
@@ -153,9 +153,9 @@ static const char *const probability_lacks[N_NEEDS] = {[1] = "it is made of labe
 enum clv_status wishes_check(const struct clv_files_options *options, const struct labeller *labeller,
                              struct clv_error *err)
 {
-    const struct lacking way = {labeller->name, labeller->lacks, labeller->why};
-    const struct lacking stream = {"-o -", NEEDS_FOLDER | NEEDS_BESIDE | NEEDS_APART, stream_lacks};
-    const struct lacking probabilities = {"probabilities", NEEDS_LABELS, probability_lacks};
+    const struct limits way = {labeller->name, labeller->lacks, labeller->why};
+    const struct limits stream = {"-o -", NEEDS_FOLDER | NEEDS_BESIDE | NEEDS_APART, stream_lacks};
+    const struct limits probabilities = {"probabilities", NEEDS_LABELS, probability_lacks};
     MUST(check_ways(options, err));
     FAIL_IF(!options->output, CLV_ERR_USAGE, "no output; add -o FOLDER");
     MUST(check_inputs(options, err));
@@ -176,7 +176,7 @@ enum clv_status wishes_check_inputs(const struct batch *run, struct clv_error *e
     static const char *const file_lacks[N_NEEDS] = {[3] = "it writes several files; -o FOLDER takes them all"};
     char name[64];
     snprintf(name, sizeof name, "-o %.50s", run->options.output);
-    const struct lacking file = {name, NEEDS_FOLDER, file_lacks};
+    const struct limits file = {name, NEEDS_FOLDER, file_lacks};
     if (run->to.file)
         MUST(check_against(&run->options, &file, err));
     return tiles_check(run, err);

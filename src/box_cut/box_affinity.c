@@ -1,5 +1,5 @@
 /* Similarity of the superpixels around a box: kernels of colour and position, and colour steps across their borders.
- * box_affinity_init fills them, box_affinity_measure finds the cheapest ways. */
+ * box_affinity_init fills them, box_affinity_measure computes shortest paths over the steps. */
 #include "box_cut/box_cut.h"
 
 #include <math.h>
@@ -8,10 +8,10 @@
 #include "superpixel/superpixel.h"
 
 #define LIGHTNESS        0.43f /* weight of L in the kernels' colours */
-#define WIDE_COLOUR      4.0   /* s */
-#define NEAR_POSITION    0.48  /* standard deviation, in sides of the box; the narrower kernel's is this / sqrt(8) */
+#define WIDE_COLOUR      4.0   /* the s of `wide`, in Lab */
+#define NEAR_POSITION    0.48  /* standard deviation, in sides of the box; that of `position` is 1 / sqrt(8) of it */
 #define ROUGHNESS        0.01f
-#define STEP_FREE        4.7f /* in Lab */
+#define STEP_FREE        4.7f /* part of each step that counts as shading, in Lab */
 #define SIMILARITY_RANGE 8.0f
 #define MAX_SWEEPS       30
 
@@ -30,7 +30,7 @@ static float colour_distance(const struct box_region *a, const struct box_region
 static void fill_kernels(struct box_affinity *self)
 {
     const float colour_scale = (float)(-0.5 / (WIDE_COLOUR * WIDE_COLOUR));
-    /* The box is 2 x 2 in the regions' coordinates; NEAR_POSITION counts in the mean of its sides. */
+    /* The box is 2 x 2 in the regions' coordinates; the unit of NEAR_POSITION is the geometric mean of its sides. */
     const float across = (float)(-0.125 / (NEAR_POSITION * NEAR_POSITION) / self->scene->shape);
     const float down = (float)(-0.125 / (NEAR_POSITION * NEAR_POSITION) * self->scene->shape);
     size_t n = (size_t)self->n;

@@ -1,6 +1,6 @@
-/* Cuts out the object in a box, after GrabCut (Rother et al. 2004), with learned scores. Superpixels of the box
- * and its margin are scored by networks (box_score.c) and cut; clv_refine then moves the border at the pixels.
- * Start at box_cut_weighted. */
+/* Segments the object in a box, after GrabCut (Rother et al. 2004), with learned scores. Networks score the superpixels
+ * of the box and its margin (box_score.c), and a minimum cut labels them; clv_refine then moves the border at the
+ * pixels. Start at box_cut_weighted. */
 #include "box_cut/box_cut.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "refine/refine.h"
 
 #define MAX_SUPERPIXELS 4000
-#define PRIOR_CLIP      4.0 /* of log odds at the pixels */
+#define PRIOR_CLIP      4.0 /* largest log odds of a pixel */
 
 void clv_box_cut_defaults(struct clv_box_cut_options *options)
 {
@@ -40,8 +40,8 @@ static enum clv_status check(const struct clv_image *image, const struct clv_box
     return CLV_OK;
 }
 
-/* The superpixels' cut with borders refined at the pixels of `image`, the crop or a smaller copy:
- * labels[height][width]. The background outside the box is certain. */
+/* Paints the superpixels' labels into labels[height][width] and refines their border at the pixels of `image`, the crop
+ * or a smaller copy. Pixels outside the box are fixed to background. */
 static enum clv_status refine_border(uint8_t *labels, const struct clv_image *image, const struct box_scene *scene,
                                      const int32_t *foreground, const double *odds, double coupling,
                                      struct clv_error *err)
@@ -65,8 +65,8 @@ static enum clv_status refine_border(uint8_t *labels, const struct clv_image *im
     return clv_refine(labels, image, prior, is_fixed, &refining, err);
 }
 
-/* labels[height][width] of the crop. A large one is cut as a smaller copy; then the border moves to the edges at its own
- * pixels. */
+/* Labels the pixels of the crop: labels[height][width]. A large crop is labelled in a smaller copy; then the border
+ * moves to the edges at full size. */
 static enum clv_status cut_pixels(uint8_t *labels, const struct box_scene *scene, const int32_t *foreground,
                                   const double *odds, double coupling, struct clv_error *err)
 {
@@ -81,7 +81,7 @@ static enum clv_status cut_pixels(uint8_t *labels, const struct box_scene *scene
     return border_enlarge(labels, &couplings, cut, small->width, small->height, NULL, err);
 }
 
-/* Writes results of the crop into the whole image. */
+/* Writes the results of the crop into arrays of the whole image. */
 static void write_out(uint8_t *labels, float *probability, const struct box_scene *scene, const struct clv_image *image,
                       const uint8_t *cut, const double *odds)
 {
@@ -103,7 +103,7 @@ static void write_out(uint8_t *labels, float *probability, const struct box_scen
     }
 }
 
-/* foreground[n] and odds[n] of the superpixels. */
+/* Computes labels and log odds of the superpixels: foreground[n], odds[n]. */
 static enum clv_status solve(int32_t *foreground, double *odds, const struct box_scene *scene,
                              const struct clv_box_cut_options *options, const struct box_weights *weights,
                              struct clv_error *err)

@@ -1,6 +1,6 @@
-/* Box segmentation: cuts out the object in a box without a model. Read box_cut.c first (the steps), then box_scene.c
- * (superpixels), box_features.c (what is measured) and box_fillings.c (first proposals). box_cut_weighted runs it
- * with other weights, for learning them. */
+/* Box segmentation: segments the object in a box without a model. Read box_cut.c first (the steps), then box_scene.c
+ * (superpixels), box_features.c (their features) and box_fillings.c (first proposals). box_cut_weighted takes the
+ * weights as an argument, for learning them. */
 #ifndef BOX_CUT_BOX_CUT_H
 #define BOX_CUT_BOX_CUT_H
 
@@ -12,12 +12,12 @@
 #include "cleave/superpixel.h"
 #include "feature/dataset/dataset.h"
 
-/* A box and its margin as superpixels. */
+/* The superpixels of a box and its margin. */
 
 /* A superpixel, wholly inside the box or wholly outside. */
 struct box_region {
-    float lab[3], roughness; /* means; the latter is the standard deviation of L */
-    float x, y;              /* centre: -1 and 1 are the sides of the box, so that the box is 2 x 2 */
+    float lab[3], roughness; /* mean colour; standard deviation of L */
+    float x, y;              /* centre, in coordinates in which the sides of the box are at -1 and 1 */
     float low[2], high[2];   /* extent, likewise */
     float share;             /* of all pixels */
     bool is_inside;
@@ -26,7 +26,7 @@ struct box_region {
 struct box_scene {
     struct clv_image image;             /* the box and its margin, at the image's size */
     struct clv_image cutting;           /* the same pixels, or a smaller copy of a large crop */
-    struct clv_pixel_box crop;          /* where that is in the image */
+    struct clv_pixel_box crop;          /* position of `image` in the whole image */
     struct clv_pixel_box box;           /* the box within the crop */
     struct clv_superpixels superpixels; /* of the crop, perhaps shrunk */
     struct clv_adjacency adjacency;
@@ -39,10 +39,10 @@ void box_scene_release(struct box_scene *scene);
 enum clv_status box_scene_init(struct box_scene *scene, const struct clv_image *image, struct clv_pixel_box box,
                                int32_t n_superpixels, struct clv_error *err) CLV_CHECK;
 
-/* The superpixel under a pixel of scene->image, or of a copy of another size. */
+/* Returns the superpixel at a pixel of scene->image, or of a copy of another size. */
 int32_t box_scene_at(const struct box_scene *scene, const struct clv_image *image, int32_t x, int32_t y);
 
-/* The box in a copy of scene->image of another size: at least one pixel. */
+/* Returns the box in a copy of scene->image of another size; it has at least one pixel. */
 struct clv_pixel_box box_scene_scale(const struct box_scene *scene, int32_t width, int32_t height);
 
 /* Similarity and distance between all pairs of superpixels of a scene. */
@@ -50,10 +50,11 @@ struct clv_pixel_box box_scene_scale(const struct box_scene *scene, int32_t widt
 struct box_affinity {
     const struct box_scene *scene;
     int32_t n;
-    float *wide;       /* [n][n] exp(-|c_i - c_j|^2 / 2 s^2), symmetric, 0 on the diagonal, as the others: */
-    float *near;       /* wide^3, less for another roughness, times a Gaussian of positions */
-    float *position;   /* another, narrower Gaussian of positions */
-    float *step;       /* [n_edges] of colour, in Lab */
+    float *wide;       /* [n][n] exp(-|c_i - c_j|^2 / 2 s^2); like the two below, symmetric and 0 on the diagonal */
+    float *near;       /* wide^3 times a Gaussian of positions, divided by 1 + the weighted squared difference of
+                        * roughness */
+    float *position;   /* a narrower Gaussian of positions */
+    float *step;       /* [n_edges] colour difference, in Lab */
     float *similarity; /* [n_edges] 1 for equal colours */
 };
 enum clv_status box_affinity_init(struct box_affinity *self, const struct box_scene *scene,
@@ -61,25 +62,25 @@ enum clv_status box_affinity_init(struct box_affinity *self, const struct box_sc
 void box_affinity_release(struct box_affinity *self);
 
 enum box_way {
-    BOX_SUM_OF_STEPS, /* less what each has free: shading is not an edge */
+    BOX_SUM_OF_STEPS, /* without the part of each step that counts as shading */
     BOX_LARGEST_STEP,
 };
 
-/* distance[n], 0 at sources and INFINITY elsewhere, becomes the least cost of a way from a source. */
+/* Computes distances of shortest paths. On entry distance[n] is 0 at sources and INFINITY elsewhere; on return the
+ * least cost of a path from a source. O(n_edges) per sweep, with at most 30 sweeps. */
 void box_affinity_measure(double *distance, const struct box_affinity *self, enum box_way way);
 
-/* Features that separate foreground from background among the superpixels of a box, as the learned weights of
- * box_weights.c use them. */
+/* Features of the superpixels of a box. box_weights.c has their learned weights. */
 
 enum { BOX_FILLINGS = 3 }; /* proposals of box_fillings.c */
 
-/* Columns: of the scene alone, of the fillings, of soft labels. */
+/* Numbers of columns: features of the scene, of the fillings, of soft labels. */
 enum {
     BOX_SCENE_FEATURES = 23,
     BOX_FILLING_FEATURES = 4 * BOX_FILLINGS,
     BOX_SOFT_FEATURES = 22,
     BOX_FEATURES = BOX_SCENE_FEATURES + BOX_FILLING_FEATURES + BOX_SOFT_FEATURES,
-    BOX_FIRST_SCORE = BOX_SCENE_FEATURES + BOX_FILLING_FEATURES + 3 /* soft labels' log odds */
+    BOX_FIRST_SCORE = BOX_SCENE_FEATURES + BOX_FILLING_FEATURES + 3 /* column of the soft labels' log odds */
 };
 
 struct box_features {
@@ -87,8 +88,8 @@ struct box_features {
     int32_t n;
     struct clv_pixel_box working; /* the box among the superpixels' pixels */
     float *values;                /* [n][BOX_FEATURES]; rows outside the box are 0 */
-    float *sums, *weights;        /* [5][n], of the kernels */
-    float *smooth;                /* [n] soft labels, mixed with the neighbours' */
+    float *sums, *weights;        /* [5][n] sums and weights of the kernels */
+    float *smooth;                /* [n] soft labels averaged with those of neighbours */
     double *distance[2];          /* [n] */
 };
 
@@ -97,20 +98,20 @@ enum clv_status box_features_init(struct box_features *self, const struct box_af
                                   struct clv_error *err) CLV_CHECK;
 void box_features_release(struct box_features *self);
 
-/* 1 / (1 + exp(-x)): the probability of log odds x. */
+/* Returns 1 / (1 + exp(-x)), the probability of log odds x. */
 double box_logistic(double x);
 
-/* Adds the features of filling k. foreground[n] are its labels after the cut, score[n] its log odds. */
+/* Adds the features of filling k with the labels foreground[n] of its cut and the log odds score[n]. */
 void box_features_add_filling(struct box_features *self, int k, const int32_t *foreground, const double *score);
 
-/* Adds the features of soft labels. q[n] is in 0..1 and 0 outside the box, score[n] are their log odds. */
+/* Adds the features of soft labels q[n], in 0..1 and 0 outside the box, with the log odds score[n]. */
 void box_features_add_soft(struct box_features *self, const double *q, const double *score);
 
 /* The learned part of clv_box_cut: from features of superpixels to log odds of foreground. */
 
 enum { BOX_HIDDEN = 12 };
 
-/* score = linear . (features, 1) + sum_h output[h] max(0, hidden[h] . (features, 1)): a row's last entry is its
+/* score = linear . (features, 1) + sum_h output[h] max(0, hidden[h] . (features, 1)). The last entry of each row is its
  * constant. */
 struct box_network {
     float linear[BOX_FEATURES + 1];
@@ -130,15 +131,15 @@ enum clv_status box_cut_weighted(uint8_t *labels, float *probability, const stru
                                  const struct clv_box *box, const struct clv_box_cut_options *options,
                                  const struct box_weights *weights, struct clv_error *err) CLV_CHECK;
 
-/* A foreground_estimate: the mean of the labels and the probabilities of clv_box_cut. Where boxes overlap, the larger
- * estimate counts. */
+/* Estimates the foreground of an image with boxes, as a foreground_estimate: the mean of the labels and the
+ * probabilities of clv_box_cut. Where boxes overlap, the larger estimate counts. */
 enum clv_status box_foreground(float *foreground, const struct clv_image *image, const struct item_boxes *boxes,
                                struct clv_error *err) CLV_CHECK;
 
 /* First proposals of the foreground in a box. */
 
-/* Adds the features of all fillings; q[n] and score[n] = soft labels and log odds of the middle one. `rounds` of
- * learning densities and cutting each. */
+/* Adds the features of all fillings. q[n] and score[n] get the soft labels and log odds of the last one. Each filling
+ * estimates densities and solves a minimum cut in each of `rounds` rounds. */
 enum clv_status box_fillings_propose(double *q, double *score, struct box_features *features, int32_t rounds,
                                      struct clv_error *err) CLV_CHECK;
 
@@ -154,19 +155,20 @@ enum clv_status box_mincut_init(struct box_mincut *self, const struct box_affini
                                 struct clv_error *err) CLV_CHECK;
 void box_mincut_release(struct box_mincut *self);
 
-/* foreground[n] = the best labels for score[n], the log odds of foreground, which count by the superpixels' sizes; 0
- * outside the box. */
+/* foreground[n] = the MAP labels for score[n], the log odds of foreground, which are weighted by the superpixels'
+ * areas; 0 outside the box. */
 enum clv_status box_mincut_solve(int32_t *foreground, struct box_mincut *self, const double *score,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Scores of the superpixels of a box, also for learning the weights. */
+/* Scores of the superpixels of a box. */
 
-/* values[n][BOX_FEATURES], to array_free: the features of all superpixels of the scene, rows of 0 outside the box, as
- * the first network sees them (first NULL), or as the second one does after that first one. */
+/* Computes *values[n][BOX_FEATURES], which the caller frees with array_free: the features of all superpixels of the
+ * scene, with rows of 0 outside the box. They are the input of the first network (first NULL), or that of the second
+ * network after the network `first`. For learning the weights, too. */
 enum clv_status box_score_features(float **values, const struct box_affinity *affinity, const struct box_network *first,
                                    int32_t rounds, struct clv_error *err) CLV_CHECK;
 
-/* score[n]: the log odds of foreground, 0 outside the box. */
+/* Computes score[n], the log odds of foreground, 0 outside the box. */
 enum clv_status box_score(double *score, const struct box_affinity *affinity, const struct box_weights *weights,
                           int32_t rounds, struct clv_error *err) CLV_CHECK;
 

@@ -1,9 +1,10 @@
-/* Many boxes in one image, each pixel one label. Boxes are cut one by one; where several cover a pixel, their
- * probabilities p_k become votes, of which a much smaller box has the first say:
+/* Segments the objects in many boxes of one image and gives each pixel one label. Each box is segmented alone. Where
+ * several boxes cover a pixel, their probabilities p_k become votes v_k, and a much smaller box is in front of a larger
+ * one:
  *
  *     v_k = p_k prod_(j in front of k) (1 - p_j),   v_background = prod_k (1 - p_k),   scaled to a sum of 1
  *
- * and an expansion over the labels settles them (clv_refine_labels). */
+ * Then clv_refine_labels chooses the labels of these pixels by the votes and the colours. Start at clv_box_cut_all. */
 #include <string.h>
 
 #include "base/base.h"
@@ -12,20 +13,20 @@
 
 #define FRONT        0.25 /* a box of less than this share of another's area is in front of it */
 #define VOTES_WEIGHT 8
-#define MAX_VOTES    (1 << 26) /* of votes; beyond it a smaller box is simply in front */
+#define MAX_VOTES    (1 << 26) /* most votes that are kept; with more, a smaller box is in front, without votes */
 
 /* The boxes that overlap others, and the pixels around all overlaps. */
 struct crowd {
     const struct clv_image *image;
     struct clv_pixel_box *pixel_boxes; /* [n_boxes] of all boxes */
     size_t *order;                     /* [n_boxes] all boxes, the smaller first */
-    size_t *members, n_members;        /* [n_boxes] those that overlap others, likewise */
-    struct clv_pixel_box area;         /* empty: no overlap */
-    size_t n;                          /* its pixels */
-    float *votes;                      /* [n_members][n], first p_k */
-    float *by_label;                   /* [n_labels][n], by_label[0] the background's */
-    uint8_t *labels;                   /* [n] indices into values, 0 the background */
-    uint8_t values[256];               /* [n_labels] of the caller */
+    size_t *members, n_members;        /* [n_boxes] boxes that overlap others, the smaller first */
+    struct clv_pixel_box area;         /* bounds of all overlaps; empty without overlaps */
+    size_t n;                          /* number of pixels of `area` */
+    float *votes;                      /* [n_members][n] p_k */
+    float *by_label;                   /* [n_labels][n] votes v, by_label[0] those of the background */
+    uint8_t *labels;                   /* [n] indices into values; 0: background */
+    uint8_t values[256];               /* [n_labels] the caller's values of labels */
     int32_t n_labels;
 };
 
@@ -52,7 +53,7 @@ static double area_of(const struct clv_pixel_box *box)
     return (double)(box->end_x - box->first_x) * (box->end_y - box->first_y);
 }
 
-/* The smaller first; of equal ones, those given later. */
+/* Orders the boxes by area, the smaller first; of equal ones, the later box comes first. */
 static void sort(struct crowd *self, size_t n_boxes)
 {
     for (size_t i = 0; i < n_boxes; i++) {
@@ -103,7 +104,7 @@ static enum clv_status crowd_init(struct crowd *self, const struct clv_image *im
     return CLV_OK;
 }
 
-/* Keeps the probabilities of box k in the area. */
+/* Copies the probabilities of box k in the area, if it overlaps others. */
 static void keep(struct crowd *self, size_t k, const float *probability)
 {
     const struct clv_pixel_box *area = &self->area;
@@ -115,7 +116,7 @@ static void keep(struct crowd *self, size_t k, const float *probability)
                probability + (size_t)y * (size_t)self->image->width + (size_t)area->first_x, width * sizeof(float));
 }
 
-/* Turns probabilities into votes by labels, and the label with most of them. */
+/* Computes the votes of labels from the probabilities, and labels[p], the label with most votes. */
 static void vote(struct crowd *self, const uint8_t *values)
 {
     for (size_t p = 0; p < self->n; p++) {
@@ -132,15 +133,16 @@ static void vote(struct crowd *self, const uint8_t *values)
         }
         self->by_label[p] = (float)background;
         for (int32_t a = 0; a < self->n_labels; a++) {
-            float *own = &self->by_label[(size_t)a * self->n + p];
-            *own = (float)(*own / (sum + background));
-            if (*own > self->by_label[(size_t)self->labels[p] * self->n + p])
+            float *label_vote = &self->by_label[(size_t)a * self->n + p];
+            *label_vote = (float)(*label_vote / (sum + background));
+            if (*label_vote > self->by_label[(size_t)self->labels[p] * self->n + p])
                 self->labels[p] = (uint8_t)a;
         }
     }
 }
 
-static enum clv_status settle(struct crowd *self, const struct clv_box_cut_options *options, struct clv_error *err)
+static enum clv_status refine_overlaps(struct crowd *self, const struct clv_box_cut_options *options,
+                                       struct clv_error *err)
 {
     const struct clv_pixel_box *area = &self->area;
     struct clv_refine_options refining;
@@ -158,7 +160,7 @@ static enum clv_status settle(struct crowd *self, const struct clv_box_cut_optio
     return clv_refine_labels(self->labels, &crop, self->by_label, self->n_labels, &refining, err);
 }
 
-/* The pixels that several boxes cover; a label that none of them has is not an answer. */
+/* Writes the labels of pixels that several boxes cover. A label that none of these boxes has is ignored. */
 static void write_overlaps(uint8_t *labels, const struct crowd *self, const uint8_t *values)
 {
     size_t p = 0;
@@ -210,7 +212,7 @@ enum clv_status clv_box_cut_all(uint8_t *labels, const struct clv_image *image, 
     }
     if (crowd.n_members) {
         vote(&crowd, values);
-        MUST(settle(&crowd, options, err));
+        MUST(refine_overlaps(&crowd, options, err));
         write_overlaps(all, &crowd, values);
     }
     memcpy(labels, all, n);

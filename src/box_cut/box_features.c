@@ -1,6 +1,6 @@
 /* Computes the features of superpixels for box segmentation: position in the box, colours compared with the margin,
- * distances, and the foreground proposed so far. box_features_init fills those of the scene, box_features_add_filling
- * and box_features_add_soft the others, in the order of the enum in box_cut.h. */
+ * distances, and the foreground proposed so far. box_features_init fills the features of the scene,
+ * box_features_add_filling and box_features_add_soft the others, in the order of the enum in box_cut.h. */
 #include "box_cut/box_cut.h"
 
 #include <math.h>
@@ -8,9 +8,9 @@
 #include "base/base.h"
 #include "superpixel/superpixel.h"
 
-#define RATIO_LIMIT 5.0  /* of log ratios and scores */
+#define RATIO_LIMIT 5.0  /* largest log ratio and score */
 #define RATIO_MIN   2e-4 /* added to densities */
-#define STEP_RANGE  32.0 /* in Lab */
+#define STEP_RANGE  32.0 /* length at which nearness falls to 1 / e, in Lab */
 #define LEAP_RANGE  12.0
 #define FAR         300.0
 #define RIM         0.85f /* fraction of the way from the centre of the box to a side */
@@ -44,7 +44,7 @@ static double nearness(double distance, double range)
     return isfinite(distance) ? portable_exp(-distance / range) : 0;
 }
 
-/* 0 in the centre of the box, 1 at its sides. */
+/* Returns how far the region is from the centre of the box: 0 in the centre, 1 at the sides. */
 static float rim_of(const struct box_region *region)
 {
     return fmaxf(fabsf(region->x), fabsf(region->y));
@@ -52,14 +52,14 @@ static float rim_of(const struct box_region *region)
 
 /* Sums over the superpixels. */
 struct totals {
-    double inside, outside; /* shares */
-    double side;            /* of a square of the box's area, in the superpixels' pixels */
-    double area;            /* of the box, in images */
-    double at_border[4];    /* whether left, top, right, bottom are on the image's border */
+    double inside, outside; /* shares of all pixels */
+    double side;            /* side of a square of the box's area, in pixels of the superpixels' map */
+    double area;            /* of the box, as a share of the image */
+    double at_border[4];    /* 1 where the left, top, right, bottom side is on the image's border, else 0 */
 };
 
-/* Fills the weights of the kernels' sums: area inside, area outside, and length of the border with the outside. Returns
- * totals over the superpixels. */
+/* Fills the weights of the kernels' sums: area inside, area outside, and length of the border with the outside. Sets
+ * the sources of distances. Returns totals over the superpixels. */
 static struct totals prepare(struct box_features *self)
 {
     const struct box_scene *scene = self->affinity->scene;
@@ -91,8 +91,8 @@ static struct totals prepare(struct box_features *self)
     return totals;
 }
 
-/* Writes the nearness of the sides of the box, first of those inside the image, then of those at its border. Returns
- * the number of entries. */
+/* Writes features of the nearness to the sides of the box, first to sides inside the image, then to those at its
+ * border. Returns the number of entries. */
 static int fill_position(float *row, const struct box_region *region, const struct totals *totals)
 {
     bool open_x = totals->at_border[region->x < 0 ? 0 : 2] > 0, open_y = totals->at_border[region->y < 0 ? 1 : 3] > 0;
@@ -106,7 +106,7 @@ static int fill_position(float *row, const struct box_region *region, const stru
     return n;
 }
 
-/* Computes how much each band of the box differs from its surroundings, from the sides to the middle. This shows how
+/* Computes how much each band of the box differs from the margin, from the sides to the middle, which depends on how
  * tight the box is. */
 static void fill_bands(struct box_features *self, size_t column)
 {
@@ -157,7 +157,7 @@ static void fill_scene(struct box_features *self)
         row[k++] = (float)log_ratio(wide, 1, wide_out[i], totals.outside + 1e-9);
         row[k++] = (float)nearness(self->distance[0][i], STEP_RANGE);
         row[k++] = (float)nearness(self->distance[1][i], LEAP_RANGE);
-        /* Length of similar superpixels along the box, divided by their size (Zhu et al. 2014). */
+        /* Length of similar superpixels along the box, divided by the square root of their area (Zhu et al. 2014). */
         row[k++] = (float)portable_log(0.05 + near_contact[i] / totals.side / sqrt(near));
         row[k++] = (float)portable_log(0.05 + wide_contact[i] / totals.side / sqrt(wide));
         row[k++] = (float)(contact[i] > 0);
@@ -192,15 +192,15 @@ void box_features_add_filling(struct box_features *self, int k, const int32_t *f
     }
 }
 
-/* Averages neighbours' soft labels by the length of the border: smooth[n] with a share of the superpixel's own label,
- * alike[n] weighted by similarity as well. scratch[2][n]. */
-static void mix_neighbours(struct box_features *self, float *alike, float *scratch, const double *q)
+/* Averages the soft labels of neighbours, weighted by the length of the border: smooth[n] with 0.3 of the superpixel's
+ * label, similar[n] without it and weighted by similarity as well. scratch[2][n]. */
+static void mix_neighbours(struct box_features *self, float *similar, float *scratch, const double *q)
 {
     const struct clv_adjacency *adjacency = &self->affinity->scene->adjacency;
     size_t n = (size_t)self->n;
-    float *length = scratch, *like = scratch + n;
+    float *length = scratch, *similarity_sum = scratch + n;
     for (size_t i = 0; i < n; i++)
-        self->smooth[i] = alike[i] = length[i] = like[i] = 0;
+        self->smooth[i] = similar[i] = length[i] = similarity_sum[i] = 0;
     for (int32_t e = 0; e < adjacency->n_edges; e++)
         for (int end = 0; end < 2; end++) {
             int32_t i = adjacency->edges[e][end], j = adjacency->edges[e][1 - end];
@@ -208,17 +208,17 @@ static void mix_neighbours(struct box_features *self, float *alike, float *scrat
             self->smooth[i] += weight * (float)q[j];
             length[i] += weight;
             weight *= self->affinity->similarity[e];
-            alike[i] += weight * (float)q[j];
-            like[i] += weight;
+            similar[i] += weight * (float)q[j];
+            similarity_sum[i] += weight;
         }
     for (size_t i = 0; i < n; i++) {
-        alike[i] = like[i] > 0 ? alike[i] / like[i] : 0;
+        similar[i] = similarity_sum[i] > 0 ? similar[i] / similarity_sum[i] : 0;
         self->smooth[i] = 0.3F * (float)q[i] + (length[i] > 0 ? 0.7F * self->smooth[i] / length[i] : 0);
     }
 }
 
-/* The mixed soft label at a position in the box's coordinates; 0 outside the crop. */
-static float look(const struct box_features *self, double x, double y)
+/* Returns the averaged soft label at a position in the box's coordinates; 0 outside the crop. */
+static float soft_label_at(const struct box_features *self, double x, double y)
 {
     const struct clv_superpixels *map = &self->affinity->scene->superpixels;
     const struct clv_pixel_box *box = &self->working;
@@ -229,24 +229,24 @@ static float look(const struct box_features *self, double x, double y)
     return self->smooth[map->labels[(size_t)row * (size_t)map->width + (size_t)column]];
 }
 
-/* Writes soft labels around a superpixel: towards the vertical centre line, away from it, above and below, at two
- * distances; and at the mirrored position. */
+/* Writes averaged soft labels around a superpixel: towards the vertical centre line, away from it, above and below, at
+ * two distances; then at the position mirrored at that line. */
 static void fill_context(float *row, const struct box_features *self, const struct box_region *region)
 {
     static const double radii[2] = {0.3, 0.7};
     double x = region->x, y = region->y, inward = x > 0 ? -1 : 1;
     int k = 0;
     for (int r = 0; r < 2; r++) {
-        row[k++] = look(self, x + inward * radii[r], y);
-        row[k++] = look(self, x - inward * radii[r], y);
-        row[k++] = look(self, x, y - radii[r]);
-        row[k++] = look(self, x, y + radii[r]);
+        row[k++] = soft_label_at(self, x + inward * radii[r], y);
+        row[k++] = soft_label_at(self, x - inward * radii[r], y);
+        row[k++] = soft_label_at(self, x, y - radii[r]);
+        row[k++] = soft_label_at(self, x, y + radii[r]);
     }
-    row[k++] = look(self, -x, y);
+    row[k++] = soft_label_at(self, -x, y);
 }
 
 /* Prepares foreground and background as weights of the kernels and as sources of distances. Computes their masses, and
- * the soft foreground's shares of the box and of its rim. */
+ * the shares of the box and of its rim that are foreground. */
 static void prepare_soft(struct box_features *self, double mass[2], double share[2], const double *q)
 {
     const struct box_region *regions = self->affinity->scene->regions;
@@ -282,8 +282,8 @@ void box_features_add_soft(struct box_features *self, const double *q, const dou
     const float *foreground = self->weights, *background = foreground + n, *all = background + n;
     float *near[2] = {self->sums, self->sums + n}, *wide[2] = {near[1] + n, near[1] + 2 * n},
           *position = near[1] + 3 * n;
-    float *position_all = self->weights + 3 * n, *alike = self->weights + 4 * n;
-    mix_neighbours(self, alike, self->sums, q);
+    float *position_all = self->weights + 3 * n, *similar = self->weights + 4 * n;
+    mix_neighbours(self, similar, self->sums, q);
     for (int way = 0; way < 2; way++)
         box_affinity_measure(self->distance[way], affinity, BOX_SUM_OF_STEPS);
     apply(near[1], near[0], affinity->near, foreground, background, n);
@@ -301,7 +301,7 @@ void box_features_add_soft(struct box_features *self, const double *q, const dou
         row[k++] = (float)clip(score[i], RATIO_LIMIT);
         row[k++] = (float)q[i];
         row[k++] = self->smooth[i];
-        row[k++] = alike[i];
+        row[k++] = similar[i];
         row[k++] = position_all[i] > 0 ? position[i] / position_all[i] : 0;
         row[k++] = (float)((to_background - to_foreground) / (to_background + to_foreground + 3));
         row[k++] = (float)nearness(to_background, STEP_RANGE);

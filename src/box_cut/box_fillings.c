@@ -1,12 +1,12 @@
-/* Foreground and background among superpixels i of shares a_i, from soft labels q (foreground 1), by the kernels K of
- * box_affinity.c:
+/* Proposes foreground and background of a box in rounds. Superpixel i has the share a_i of all pixels and the soft
+ * label q_i (1: foreground); the kernels K are those of box_affinity.c:
  *
  *     f_i = sum_(j != i) a_j q_j K_ij / sum_j a_j q_j,   g_i the same with 1 - q: densities
  *     u_i = clip(log f_i / g_i) + the same for the second kernel, without position + prior_i
  *
- * Each round solves the cut of a_i u_i, and mixes its labels with the logistic of u into the next q. Outside of the box
- * q stays 0. The fillings differ in how much of the box the prior gives to the foreground: much, little, and
- * between. */
+ * Each round solves the minimum cut with unary scores a_i u_i; the next q is a mean of its labels and the logistic of
+ * u. q stays 0 outside the box. The fillings differ in how much of the box the prior expects to be foreground: much,
+ * little, and a medium share. Start at box_fillings_propose. */
 #include "box_cut/box_cut.h"
 
 #include <math.h>
@@ -14,8 +14,8 @@
 #include "base/base.h"
 #include "superpixel/superpixel.h"
 
-/* Constants chosen on boxes of horses and of MSRC objects. The weights that are learned from all fillings adapt to
- * boxes that are tight or wide. */
+/* Constants chosen on boxes of horses and of MSRC objects. The networks, which use all fillings, adapt to tight and
+ * wide boxes. */
 #define COUPLING       6.25
 #define WIDE_WEIGHT    0.6
 #define LIKELIHOOD_MIN 2e-4
@@ -23,15 +23,15 @@
 #define PRIOR_WEIGHT   0.6
 #define PRIOR_CENTRE   1.6  /* log odds of foreground in the middle of a box .. */
 #define PRIOR_FALL     5.2  /* .. and how much less they are in the middle of a side */
-#define STEP_WEIGHT    2.05 /* of the colour step from outside */
+#define STEP_WEIGHT    2.05 /* weight of the colour steps on the way from outside */
 #define STEP_RANGE     32.0
 #define STEP_CENTRE    0.625
-#define OUTSIDE_WEIGHT 0.32 /* of log of density inside the box / outside */
+#define OUTSIDE_WEIGHT 0.32 /* weight of log(density inside the box / outside) */
 #define OUTSIDE_CLIP   4.8
-#define START_MIXED    0.8 /* share of colours in the first q; the rest is the prior alone */
+#define START_MIXED    0.8 /* weight of colours in the first q; the prior has the rest */
 #define EXTENT_STEP    0.3
 #define EXTENT_TRIES   24
-#define SOFT_SHARE     0.4 /* of the logistic in the next q */
+#define SOFT_SHARE     0.4 /* weight of the logistic in the next q; the labels of the cut have the rest */
 
 /* `shift` is added to the prior's log odds; the foreground spans at least `extent` of the box's width and height. */
 static const struct {
@@ -45,7 +45,7 @@ struct proposal {
     struct box_mincut cut;
     double *prior, *q, *score; /* [n] */
     float *weighted[2];        /* [n] a_j (1 - q_j), a_j q_j */
-    float *sums[4];            /* [n] of the kernel with position and of the other one, by background and foreground */
+    float *sums[4];            /* [n] of `near`, then of `wide`, each of background and foreground */
     int32_t *foreground;       /* [n] */
 };
 
@@ -64,14 +64,14 @@ static enum clv_status proposal_init(struct proposal *self, const struct box_aff
 {
     size_t n = (size_t)affinity->n;
     *self = (struct proposal){.affinity = affinity, .regions = affinity->scene->regions, .n = affinity->n};
-    bool is_there = (self->prior = array_alloc(n, sizeof(double))) && (self->q = array_alloc(n, sizeof(double))) &&
-                    (self->score = array_zalloc(n, sizeof(double))) &&
-                    (self->foreground = array_zalloc(n, sizeof *self->foreground));
+    bool has_memory = (self->prior = array_alloc(n, sizeof(double))) && (self->q = array_alloc(n, sizeof(double))) &&
+                      (self->score = array_zalloc(n, sizeof(double))) &&
+                      (self->foreground = array_zalloc(n, sizeof *self->foreground));
     for (int k = 0; k < 2; k++)
-        is_there = is_there && (self->weighted[k] = array_alloc(n, sizeof(float)));
+        has_memory = has_memory && (self->weighted[k] = array_alloc(n, sizeof(float)));
     for (int k = 0; k < 4; k++)
-        is_there = is_there && (self->sums[k] = array_alloc(n, sizeof(float)));
-    return is_there ? box_mincut_init(&self->cut, affinity, COUPLING, err) : fail_memory(err);
+        has_memory = has_memory && (self->sums[k] = array_alloc(n, sizeof(float)));
+    return has_memory ? box_mincut_init(&self->cut, affinity, COUPLING, err) : fail_memory(err);
 }
 
 static double clip(double x, double limit)
@@ -79,15 +79,16 @@ static double clip(double x, double limit)
     return fmin(fmax(x, -limit), limit);
 }
 
-/* sums[first] of background and sums[first + 1] of foreground. */
+/* Applies a kernel: sums[first] of background, sums[first + 1] of foreground. */
 static void apply(struct proposal *self, int first, const float *kernel)
 {
     region_kernel_apply(self->sums + first, kernel, (const float *const[2]){self->weighted[0], self->weighted[1]},
                         (size_t)self->n);
 }
 
-/* Computes the prior and the first q. Colours inside are a mixture of the foreground and of a background like that
- * outside: where their density is I inside and O outside, the foreground's share of it is 1 - (1 - p) O / I. */
+/* Computes the prior and the first q. The colours inside the box are assumed to be a mixture of the foreground and of a
+ * background with the colours outside. For a colour of density I inside and O outside, the foreground's share is then
+ * 1 - (1 - p) O / I, with p by the prior. */
 static void start(struct proposal *self, double shift)
 {
     double inside = 0, outside = 0;
@@ -119,7 +120,7 @@ static void start(struct proposal *self, double shift)
     }
 }
 
-/* log (f_i / g_i) from two sums; mass are the sums of a (1 - q) and a q. */
+/* Returns log(f_i / g_i) from two sums; mass has the sums of a (1 - q) and a q. */
 static double log_ratio(float background, float foreground, const double mass[2])
 {
     return clip(portable_log((foreground / mass[1] + LIKELIHOOD_MIN) / (background / mass[0] + LIKELIHOOD_MIN)),
@@ -156,7 +157,7 @@ static bool spans(const struct proposal *self, double extent)
     return high[0] - low[0] >= 2 * extent && high[1] - low[1] >= 2 * extent;
 }
 
-/* Finds the minimum cut. Raises all scores together until its foreground spans enough. */
+/* Solves the minimum cut. Raises all scores inside by EXTENT_STEP until the foreground spans enough. */
 static enum clv_status cut(struct proposal *self, double extent, struct clv_error *err)
 {
     MUST(box_mincut_solve(self->foreground, &self->cut, self->score, err));

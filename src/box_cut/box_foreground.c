@@ -1,5 +1,5 @@
-/* The foreground estimate of box segmentation for learners that only have boxes: the mean of labels and
- * probabilities, the larger one where boxes overlap. */
+/* Estimates the foreground by box segmentation, for learners that only have boxes: the mean of labels and
+ * probabilities, and where boxes overlap, the larger estimate. */
 #include <math.h>
 #include <string.h>
 

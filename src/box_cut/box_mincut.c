@@ -1,5 +1,5 @@
-/* Minimum cuts of the superpixels around a box: contrast-sensitive Potts couplings, and unary scores weighted by
- * area. Everything outside the box is background for certain. */
+/* Minimum cuts of the superpixels around a box, with contrast-sensitive Potts couplings and unary scores weighted by
+ * area. Superpixels outside the box are fixed to background. */
 #include "box_cut/box_cut.h"
 
 #include <math.h>

@@ -9,9 +9,9 @@
 #include "image/image.h"
 #include "superpixel/superpixel.h"
 
-#define MARGIN         0.3     /* of the box's mean side, on each side */
-#define WORKING_PIXELS 50000   /* a larger crop is shrunk to this for its superpixels .. */
-#define CUTTING_PIXELS 1000000 /* .. and to this for its cut, which is then in one part: see PIXEL_CUT_WHOLE */
+#define MARGIN         0.3     /* on each side, as a share of the geometric mean of the box's sides */
+#define WORKING_PIXELS 50000   /* pixels to which a larger crop is shrunk for its superpixels .. */
+#define CUTTING_PIXELS 1000000 /* .. and for its cut at the pixels, then solved in one part (PIXEL_CUT_WHOLE) */
 #define COMPACTNESS    8.0f
 #define ITERATIONS     6
 
@@ -26,7 +26,7 @@ void box_scene_release(struct box_scene *scene)
     *scene = (struct box_scene){0};
 }
 
-/* The box and its margin, as far as the image goes. */
+/* Crops the box and its margin, within the image. */
 static enum clv_status crop(struct box_scene *scene, const struct clv_image *image, struct clv_pixel_box box,
                             struct clv_error *err)
 {
@@ -59,7 +59,7 @@ int32_t box_scene_at(const struct box_scene *scene, const struct clv_image *imag
     return map->labels[row * (size_t)map->width + column];
 }
 
-/* Computes where the box begins or ends among `size` working pixels; at least one of them is inside. */
+/* Scales a side of the box from `full` to `size` pixels; at least one pixel stays inside. */
 static void scale_side(int32_t *first, int32_t *end, int32_t begin, int32_t stop, int32_t full, int32_t size)
 {
     double scale = (double)size / full;
@@ -76,7 +76,7 @@ struct clv_pixel_box box_scene_scale(const struct box_scene *scene, int32_t widt
     return scaled;
 }
 
-/* Splits superpixels along the border of the box; they are numbered by their first pixels again. */
+/* Splits superpixels along the border of the box and numbers them by their first pixels. */
 static enum clv_status split_at_box(struct clv_superpixels *map, struct clv_pixel_box box, struct clv_error *err)
 {
     OWNED_ARRAY int32_t *number = array_alloc((size_t)map->n * 2, sizeof *number);
@@ -96,13 +96,13 @@ static enum clv_status split_at_box(struct clv_superpixels *map, struct clv_pixe
     return CLV_OK;
 }
 
-/* Converts to coordinates in which the box is -1 .. 1. */
+/* Converts a position to coordinates in which the box is -1 .. 1. */
 static float relative(double at, int32_t first, int32_t end)
 {
     return (float)(2 * (at - first) / (end - first) - 1);
 }
 
-/* lab[height][width][3] of the working pixels. */
+/* Measures the superpixels; lab[height][width][3] are the colours of the working copy. */
 static enum clv_status measure(struct box_scene *scene, const float *lab, struct clv_pixel_box box,
                                struct clv_error *err)
 {

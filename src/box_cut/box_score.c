@@ -8,7 +8,7 @@
 
 #define SCORE_LIMIT 8.0
 
-/* Returns the score of one row of features, clipped to +-8. */
+/* Returns the score of one row of features, clipped to +-SCORE_LIMIT. */
 static double box_network_score(const struct box_network *network, const float *features)
 {
     double score = network->linear[BOX_FEATURES];
@@ -24,7 +24,7 @@ static double box_network_score(const struct box_network *network, const float *
     return fmin(fmax(score, -SCORE_LIMIT), SCORE_LIMIT);
 }
 
-/* Computes score[n] from rows values[n][BOX_FEATURES]; 0 outside the box. */
+/* Computes score[n] from values[n][BOX_FEATURES]; 0 outside the box. */
 static void score_all(double *score, const struct box_affinity *affinity, const struct box_network *network,
                       const float *values)
 {

@@ -13,15 +13,15 @@
 #define COUPLING       1.2
 #define PIXEL_COUPLING 2.0
 #define CERTAIN        1e3
-#define EDIT_TRUST     1.5F /* log odds of the labels before, in edits without a learned model */
-#define SOFT_SHARE     0.5  /* of the logistic in the next q; the rest is the cut's labels */
-#define PRIOR_CLIP     3.0f /* of log odds at the pixels */
-#define LABEL_SHARE    0.3f /* of the superpixels' cut in the pixels' prior; the rest is the log odds */
+#define EDIT_TRUST     1.5F /* log odds that an edit without a learned model gives to the labels before it */
+#define SOFT_SHARE     0.5  /* weight of the logistic in the next q; the labels of the cut have the rest */
+#define PRIOR_CLIP     3.0f /* largest log odds of a pixel */
+#define LABEL_SHARE    0.3f /* weight of the superpixels' labels in the pixels' prior; their log odds have the rest */
 
 struct solver {
     struct click_view view;
     int32_t n;
-    float *features, *q, *score; /* score: log odds of foreground */
+    float *features, *q, *score; /* [n][CLICK_FEATURES], [n] probability, [n] log odds of foreground */
     int32_t *foreground;         /* [n] the cut's labels */
     double *unary, *coupling;
     struct clv_oracle *oracle;
@@ -52,7 +52,7 @@ static enum clv_status solver_init(struct solver *self, const struct click_scene
     return click_view_init(&self->view, scene, request, err);
 }
 
-/* One round: describes the superpixels by the labelling so far, scores and cuts them. */
+/* Runs one round: describes the superpixels by the labelling so far, scores and cuts them. */
 static enum clv_status cut_regions(struct solver *self, int round, struct clv_error *err)
 {
     const struct click_scene *scene = self->view.scene;
@@ -91,8 +91,8 @@ static enum clv_status cut_regions(struct solver *self, int round, struct clv_er
     return CLV_OK;
 }
 
-/* Shrinks the seeds to the size that is cut. A block gets the seed in its middle, except for strokes, which may be
- * thin: they count wherever they are in the block. */
+/* Shrinks the seeds to the size of the cutting copy, a pixel of which covers a block of pixels. The seed in the middle
+ * of the block counts; strokes may be thin and count anywhere in the block. */
 static void shrink_seeds(uint8_t *small, const struct click_scene *scene, const uint8_t *seeds)
 {
     const struct clv_image *image = &scene->image, *cutting = &scene->cutting;
@@ -108,7 +108,7 @@ static void shrink_seeds(uint8_t *small, const struct click_scene *scene, const 
     }
 }
 
-/* The superpixels' cut with borders refined at the pixels of the cutting copy, where seeds are certain. */
+/* Paints the superpixels' labels and refines their border at the pixels of the cutting copy. Seeds are fixed. */
 static enum clv_status refine_border(uint8_t *cut, const struct solver *self, const uint8_t *seeds,
                                      struct clv_error *err)
 {
@@ -136,7 +136,8 @@ static enum clv_status refine_border(uint8_t *cut, const struct solver *self, co
     return clv_refine(cut, image, prior, is_fixed, &refining, err);
 }
 
-/* Cuts a large image as a smaller copy, and then moves the border to the edges at its own pixels. */
+/* Cuts at the pixels of the cutting copy. In a large image, moves the border to the edges at its full size
+ * afterwards. */
 static enum clv_status cut_pixels(uint8_t *labels, const struct solver *self, struct clv_error *err)
 {
     const struct click_scene *scene = self->view.scene;

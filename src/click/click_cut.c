@@ -20,7 +20,7 @@ static enum clv_status check(const struct clv_image *image, const uint8_t *value
     return CLV_OK;
 }
 
-/* Empties an 8-connected piece of one value of left[height][width]; stack[height * width]. */
+/* Sets an 8-connected piece of one value in left[height][width] to CLICK_FREE. stack[height * width] is scratch. */
 static void take_piece(uint8_t *left, size_t *stack, size_t start, const struct clv_image *image)
 {
     size_t n = 0, width = (size_t)image->width, height = (size_t)image->height;

@@ -1,6 +1,6 @@
-/* Describes superpixels by the strokes so far: distances over colour steps, similarity of colours, the labels
- * before and the model's score. click_view_init computes what stays the same from round to round,
- * click_features_fill the rest; enum click_feature in click.h names the columns. */
+/* Computes features of superpixels from the strokes so far: distances over steps of colour, similarity of colours, the
+ * labels before and the model's score. click_view_init computes the features that do not change between rounds,
+ * click_features_fill the others; enum click_feature in click.h names the columns. */
 #include "click/click.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #define FAR            1e3f
 #define LIKELIHOOD_MIN 2e-4
 #define LOG_RATIO_CLIP 5.0
-#define SEED_COLOUR    6.0f /* standard deviation of the colours that count as a seed's */
+#define SEED_COLOUR    6.0f /* scale at which similarity to a seed's colour falls, in Lab */
 #define LIGHTNESS      0.43f
 #define SCORE_CLIP     12.0f
 
@@ -25,7 +25,7 @@ void click_view_release(struct click_view *view)
 
 int click_phase(int32_t n_strokes, bool has_prior)
 {
-    int32_t n = n_strokes + has_prior; /* a score shows as much as a stroke */
+    int32_t n = n_strokes + has_prior; /* a score counts as one stroke */
     return n <= 1 ? 0 : n <= 4 ? 1 : 2;
 }
 
@@ -43,7 +43,7 @@ float click_score(const struct click_weights *weights, const float *features)
     return fminf(fmaxf(score, -SCORE_CLIP), SCORE_CLIP);
 }
 
-/* Finds superpixels whose seeds are all of one kind. */
+/* Sets view->seed: the kind of a superpixel's seeds if all are of one kind, else 0. */
 static void find_seeds(struct click_view *view)
 {
     const struct clv_image *image = &view->scene->image;
@@ -62,7 +62,7 @@ static void find_seeds(struct click_view *view)
         view->seed[i] = (int8_t)(view->seed[i] == 1 ? 1 : view->seed[i] == 2 ? -1 : 0);
 }
 
-/* The pixel of the image in the middle of one of the working copy. */
+/* Returns the pixel of the image at the centre of pixel (x, y) of the working copy. */
 static size_t full_pixel(const struct click_scene *scene, int32_t x, int32_t y)
 {
     const struct clv_superpixels *map = &scene->superpixels;
@@ -71,8 +71,9 @@ static size_t full_pixel(const struct click_scene *scene, int32_t x, int32_t y)
     return row * (size_t)scene->image.width + column;
 }
 
-/* Computes means over superpixels of the labels before and of the prior, which may be NULL. *radius is the distance
- * from the latest stroke to the nearest pixel that already had its label: everything between is taken as wrong. */
+/* Computes means over superpixels of the labels before, of the prior and of barred pixels. *radius is the distance from
+ * the latest stroke to the nearest pixel that had the stroke's label before: the pixels between are assumed to be
+ * wrong. */
 static void average(struct click_view *view, float *prior, float *barred, float *radius)
 {
     const struct click_scene *scene = view->scene;
@@ -103,7 +104,8 @@ static void average(struct click_view *view, float *prior, float *barred, float 
     *radius = isfinite(nearest) ? fmaxf(sqrtf(nearest) / unit, 0.01f) : 0.3f;
 }
 
-/* distance[n] is 0 at the start. Sweeps forwards and backwards until no distance falls. */
+/* Computes shortest paths over scene->step from the superpixels with distance 0. Sweeps over the edges forwards and
+ * backwards until no distance falls. */
 static void walk(float *distance, const struct click_scene *scene)
 {
     const struct clv_adjacency *adjacency = &scene->adjacency;
@@ -128,25 +130,25 @@ struct reach {
     float *steps, *distance, *like; /* [n] */
 };
 
-static void reach_fill(struct reach *reach, const struct click_view *view, int sort)
+static void reach_fill(struct reach *reach, const struct click_view *view, int kind)
 {
     const struct click_scene *scene = view->scene;
     int32_t n = scene->superpixels.n;
     bool is_any = false;
     for (int32_t i = 0; i < n; i++) {
-        reach->steps[i] = view->seed[i] == sort ? 0 : FAR;
-        is_any |= view->seed[i] == sort;
+        reach->steps[i] = view->seed[i] == kind ? 0 : FAR;
+        is_any |= view->seed[i] == kind;
         reach->distance[i] = FAR;
         reach->like[i] = 0;
     }
     for (int32_t s = 0; s < n; s++)
-        for (int32_t i = 0; i < n && view->seed[s] == sort; i++) {
+        for (int32_t i = 0; i < n && view->seed[s] == kind; i++) {
             const struct click_region *a = &scene->regions[s], *b = &scene->regions[i];
             float dx = a->x - b->x, dy = a->y - b->y, colour = click_colour_distance(a, b, LIGHTNESS);
             reach->distance[i] = fminf(reach->distance[i], sqrtf(dx * dx + dy * dy));
             reach->like[i] = fmaxf(reach->like[i], 1 / (1 + colour / (SEED_COLOUR * SEED_COLOUR)));
         }
-    /* Until there is a stroke on background, the image's border is most likely background. */
+    /* Without a stroke of this kind, the image's border stands for one: most objects do not touch it. */
     for (int32_t i = 0; i < n && !is_any; i++) {
         reach->distance[i] = scene->regions[i].to_border + 0.15f;
         reach->steps[i] = scene->regions[i].to_border < 0.02f ? 10 : FAR;
@@ -159,8 +161,7 @@ static float balance(float background, float foreground)
     return (background - foreground) / (background + foreground + 1e-3f);
 }
 
-/* Fills the columns of the latest stroke. It affects superpixels that are near it and similar, and does not reach
- * beyond a step of colour. */
+/* Fills the columns of the latest stroke, by distance, similarity of colour and distance over steps of colour. */
 static void fill_latest(struct click_view *view, const float *steps, float radius)
 {
     const struct click_scene *scene = view->scene;
@@ -186,7 +187,8 @@ static void fill_latest(struct click_view *view, const float *steps, float radiu
     }
 }
 
-/* Mean of the model's score over a superpixel and those like it, by a row of a kernel. */
+/* Returns the mean of the model's score over all superpixels, weighted by area and by a row of a kernel of
+ * similarity. */
 static float mean_prior(const float *row, const struct click_view *view, const float *prior, int32_t at)
 {
     const struct click_region *regions = view->scene->regions;
@@ -257,8 +259,8 @@ enum clv_status click_view_init(struct click_view *view, const struct click_scen
     return CLV_OK;
 }
 
-/* The column `feature` becomes the log of foreground's density by that of background; mass are the sums of their
- * shares. density[2][n] is scratch. */
+/* Sets the column `feature` to the log ratio of the densities of foreground and background at each superpixel. mass has
+ * the sums of shares[2][n]; density[2][n] is scratch. */
 static void fill_log_ratios(float *features, enum click_feature feature, float *density, const float *kernel, size_t n,
                             const float *shares, const double mass[2])
 {

@@ -1,4 +1,4 @@
-/* Measures an image once before the first click: superpixels, their colours and centroids, dense kernels of
+/* Measures an image once, before the first click: superpixels, their colours and centroids, dense kernels of
  * similarity, and couplings between neighbours. Start at fill. */
 #include "click/click.h"
 
@@ -19,8 +19,8 @@
 #define NEAR_POSITION  0.16f /* standard deviation of position in it, in units of unit_px */
 #define WIDE_COLOUR    4.0f
 #define ROUGHNESS      0.0096f
-#define STEP_FREE      2.0f  /* in Lab: shading, no edge */
-#define STEP_PLACE     12.0f /* what walking a side costs without any step of colour */
+#define STEP_FREE      2.0f  /* colour difference in Lab that is shading, not an edge */
+#define STEP_PLACE     12.0f /* length of a walk of unit_px without a step of colour */
 
 void click_scene_free(struct click_scene *scene)
 {
@@ -98,7 +98,8 @@ static void fill_kernels(struct click_scene *scene)
     }
 }
 
-/* Contrast-sensitive Potts couplings by border length: of mean size 1 on a border as long as a superpixel's side. */
+/* Sets contrast-sensitive Potts couplings in proportion to border length, and the lengths of steps. The coupling of two
+ * superpixels of one colour is 1 if their border is as long as a superpixel's side. */
 static void fill_edges(struct click_scene *scene)
 {
     const struct clv_adjacency *adjacency = &scene->adjacency;
@@ -124,7 +125,7 @@ static enum clv_status fill(struct click_scene *scene, const struct clv_image *i
     const struct clv_slic_options slic = {SUPERPIXELS, COMPACTNESS, ITERATIONS};
     double n_pixels = (double)image->width * image->height;
     scene->image = *image;
-    scene->cutting = *image; /* borrowed, unless it is large */
+    scene->cutting = *image; /* borrowed unless the image is large */
     scene->unit_px = (float)sqrt(n_pixels);
     if (n_pixels > CUTTING_PIXELS) {
         scene->cutting = (struct clv_image){0};

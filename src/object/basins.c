@@ -1,5 +1,5 @@
-/* Watershed by flooding from the highest pixel down, in which flat peaks join their higher neighbour (dynamics,
- * Grimaud 1992). Start at flood. */
+/* Watershed by flooding from the highest pixel down; a peak that rises too little above its saddle joins its higher
+ * neighbour (dynamics, Grimaud 1992). Start at flood. */
 #include "object/object.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static int compare_pixels(const void *left, const void *right)
     return a->value != b->value ? (a->value < b->value) - (a->value > b->value) : (a->at > b->at) - (a->at < b->at);
 }
 
-/* The pixel where the region of a pixel has its peak. */
+/* Returns the pixel at which the region of a pixel has its peak. */
 static int32_t peak_of(int32_t *up, int32_t at)
 {
     while (up[at] != at)
@@ -25,7 +25,8 @@ static int32_t peak_of(int32_t *up, int32_t at)
     return at;
 }
 
-/* Pixels come from the highest to the lowest; up[pixel] leads to its peak, -1: not met. */
+/* Floods pixels[n], which are sorted from the highest to the lowest. up[pixel] leads to its peak; -1 before the pixel
+ * is flooded. */
 static void flood(int32_t *up, const struct pixel *pixels, size_t n, const struct basin_map *basins, double rise)
 {
     const float *map = basins->values;
@@ -68,7 +69,7 @@ enum clv_status basins_find(int32_t *regions, int32_t *n_regions, const struct b
     for (size_t i = 0; i < n; i++)
         if (up[i] >= 0)
             up[i] = peak_of(up, (int32_t)i);
-    for (size_t i = 0; i < n; i++) /* a peak holds its number in regions until its own turn */
+    for (size_t i = 0; i < n; i++) /* regions[peak] holds the region's number */
         if (up[i] >= 0) {
             if (!regions[up[i]])
                 regions[up[i]] = ++*n_regions;

@@ -1,5 +1,5 @@
-/* Splits the inside of objects into regions by a watershed of the core's probability, and measures the borders
- * between regions that touch. Start at object_regions_init, at the end; fill_border has the features. */
+/* Splits the pixels of objects into regions by a watershed of the core's probability, and computes features of the
+ * borders between regions that touch. Start at object_regions_init, at the end; fill_border has the features. */
 #include "object/object.h"
 
 #include <math.h>
@@ -10,9 +10,9 @@
 #include "pixel_net/pixel_net.h"
 #include "superpixel/region_graph.h"
 
-#define MOST_BACKGROUND .5F /* a pixel of more is not an object's */
+#define MAX_BACKGROUND  .5F /* largest probability of the background of a pixel of an object */
 #define MAX_DISTANCE    24.F
-#define BY_DISTANCE     .12F /* what a pixel further inside adds to the map that is flooded */
+#define DISTANCE_WEIGHT .12F /* weight of the distance to the background in the map that is flooded */
 #define RISE            .02
 
 void object_regions_release(struct object_regions *self)
@@ -36,18 +36,18 @@ static int compare_contacts(const void *left, const void *right)
     return l->b != r->b ? (l->b > r->b) - (l->b < r->b) : (l->p > r->p) - (l->p < r->p);
 }
 
-/* Planes that regions and borders are measured on. */
+/* Maps [height][width] on which regions and borders are measured. */
 struct planes {
     const float *background, *rim, *core;
     float *map, *distance;
 };
 
-/* Per region, besides what struct object_regions has. */
-struct inside {
-    float map, distance, core; /* greatest, greatest, mean */
+/* Measures of a region that struct object_regions does not keep. */
+struct region_measures {
+    float map, distance, core; /* maximum, maximum, mean */
 };
 
-static void measure_regions(struct object_regions *self, struct inside *inside, const struct planes *planes)
+static void measure_regions(struct object_regions *self, struct region_measures *inside, const struct planes *planes)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     for (size_t i = 0; i < n; i++) {
@@ -72,8 +72,8 @@ static float log_of(float x)
     return (float)portable_log((double)x);
 }
 
-/* Features of the border that contacts[n] make; `typical` is the median area of regions. */
-static void fill_border(float *f, const struct object_regions *self, const struct inside *inside,
+/* Computes the features of the border with contacts[n]. `typical` is the median area of regions. */
+static void fill_border(float *f, const struct object_regions *self, const struct region_measures *inside,
                         const struct planes *planes, const struct contact *contacts, size_t n, float typical)
 {
     float core = 0, rim = 0, background = 0, map = 0, most_core = 0, most_background = 0, most_map = 0, neck = 0;
@@ -88,7 +88,7 @@ static void fill_border(float *f, const struct object_regions *self, const struc
         most_map = fmaxf(most_map, planes->map[at]);
         neck = fmaxf(neck, planes->distance[at]);
     }
-    const struct inside *a = inside + contacts->a, *b = inside + contacts->b;
+    const struct region_measures *a = inside + contacts->a, *b = inside + contacts->b;
     float area_a = self->area[contacts->a], area_b = self->area[contacts->b], pixels = 2 * (float)n;
     float small = fminf(area_a, area_b), large = fmaxf(area_a, area_b);
     float lower = fminf(a->map, b->map), higher = fmaxf(a->map, b->map), thin = fminf(a->distance, b->distance);
@@ -127,9 +127,9 @@ static int compare_floats(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The graph of regions that touch, and its edges' features. */
-static enum clv_status connect(struct object_regions *self, const struct inside *inside, const struct planes *planes,
-                               struct contact *contacts, struct clv_error *err)
+/* Builds the graph of regions that touch, and the features of its edges. */
+static enum clv_status connect(struct object_regions *self, const struct region_measures *inside,
+                               const struct planes *planes, struct contact *contacts, struct clv_error *err)
 {
     size_t n = 0, n_edges = 0;
     int32_t width = self->width, n_pixels = width * self->height;
@@ -169,7 +169,7 @@ static enum clv_status connect(struct object_regions *self, const struct inside 
     return CLV_OK;
 }
 
-/* Background that is enclosed is inside, too. stack[pixels]. */
+/* Sets is_inside in background that is enclosed by objects. stack[pixels] is scratch. */
 static void fill_holes(uint8_t *is_inside, int32_t *stack, int32_t width, int32_t height)
 {
     enum { OUTSIDE = 2 };
@@ -195,13 +195,14 @@ static void fill_holes(uint8_t *is_inside, int32_t *stack, int32_t width, int32_
         is_inside[at] = is_inside[at] != OUTSIDE;
 }
 
-/* The map that is flooded: the core's probability, smoothed, and a little more of it further inside. */
+/* Fills planes->map, which is flooded: the core's probability and a small weight of the distance to the background,
+ * both smoothed. */
 static enum clv_status fill_map(struct object_regions *self, struct planes *planes, uint8_t *is_inside,
                                 struct clv_error *err)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     for (size_t i = 0; i < n; i++)
-        is_inside[i] = planes->background[i] < MOST_BACKGROUND;
+        is_inside[i] = planes->background[i] < MAX_BACKGROUND;
     fill_holes(is_inside, self->regions, self->width, self->height);
     for (size_t i = 0; i < n; i++)
         self->regions[i] = is_inside[i];
@@ -210,7 +211,7 @@ static enum clv_status fill_map(struct object_regions *self, struct planes *plan
         planes->distance[i] = is_inside[i] ? planes->distance[i] : 0;
     MUST(filter_gauss(planes->map, planes->distance, self->width, self->height, 1, err));
     for (size_t i = 0; i < n; i++)
-        planes->map[i] = BY_DISTANCE * fminf(planes->map[i], MAX_DISTANCE / 2);
+        planes->map[i] = DISTANCE_WEIGHT * fminf(planes->map[i], MAX_DISTANCE / 2);
     OWNED_ARRAY float *smooth = array_alloc(n, sizeof *smooth);
     NEED(smooth);
     MUST(filter_gauss(smooth, planes->core, self->width, self->height, 1, err));
@@ -235,7 +236,7 @@ enum clv_status object_regions_init(struct object_regions *self, const float *pr
                                                   NULL};
     OWNED_ARRAY uint8_t *is_inside = array_alloc(n, sizeof *is_inside);
     OWNED_ARRAY struct contact *contacts = array_alloc(n, 2 * sizeof *contacts);
-    OWNED_ARRAY struct inside *inside = NULL;
+    OWNED_ARRAY struct region_measures *inside = NULL;
     NEED(result.regions && planes.map && is_inside && contacts);
     planes.distance = planes.map + n;
     MUST(fill_map(&result, &planes, is_inside, err));

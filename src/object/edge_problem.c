@@ -1,4 +1,4 @@
-/* Makes a problem whose nodes are the edges of a region graph, so that learners of two labels learn which borders
+/* Builds a problem whose nodes are the edges of a region graph, so that learners of two labels learn which borders
  * separate objects. Start at edge_problem_init. */
 #include "object/object.h"
 
@@ -43,7 +43,8 @@ static void fill_rows(struct edge_problem *self, const struct region_graph *grap
     self->row[graph->n_edges] = at;
 }
 
-/* theta[e][b] = contact / (K' V_b), where V_b is the contact of all edges of label b and K' the labels met. */
+/* theta[e][b] = contact / (K' V_b), where V_b is the contact of all edges of label b and K' the number of labels that
+ * occur. */
 static void fill_truth(struct edge_problem *self, const struct region_graph *graph, const int32_t *object)
 {
     double total[2] = {0};

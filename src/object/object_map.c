@@ -1,5 +1,5 @@
-/* Maps of objects, one number per pixel: from 4-connected pieces of labels (union-find), from files, filtered by
- * area and border, with labels, and coloured for display. */
+/* Maps of objects, one number per pixel: found as 4-connected pieces of labels (union-find), read from files, filtered
+ * by area and border, labelled by majority, and coloured for display. */
 #include "object/object.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "data/data.h"
 #include "image/image.h"
 
-#define MOST_IN_PNG 65535
+#define MAX_IN_PNG 65535
 
 void clv_object_map_release(struct clv_object_map *map)
 {
@@ -16,7 +16,7 @@ void clv_object_map_release(struct clv_object_map *map)
     *map = (struct clv_object_map){0};
 }
 
-/* objects[p] = the pixel after the first one of its piece, or 0: of two pieces that meet the earlier one stands for
+/* objects[p] = 1 + the first pixel of the piece of p, or 0. When two pieces meet, the earlier one becomes the root of
  * both. */
 static void find_pieces(int32_t *objects, int32_t *parent, const uint8_t *labels, int32_t width, int32_t height,
                         const bool is_object[256])
@@ -56,7 +56,7 @@ enum clv_status clv_object_map_from_labels(struct clv_object_map *map, const uin
     for (size_t p = 0; p < n; p++)
         result.n_objects += result.objects[p] == (int32_t)p + 1 && parent[p + 1] == (int32_t)p + 1;
     NEED(result.labels = array_alloc((size_t)result.n_objects, 1));
-    /* A piece's first pixel comes first, and its parent then becomes its number, below 0. */
+    /* The first pixel of a piece sets the parent of its root to minus the number of the object. */
     result.n_objects = 0;
     for (size_t p = 0; p < n; p++) {
         if (!result.objects[p])
@@ -74,7 +74,7 @@ enum clv_status clv_object_map_from_labels(struct clv_object_map *map, const uin
     return CLV_OK;
 }
 
-/* Numbers 1.. of those that occur, in their order. */
+/* Replaces the numbers that occur by 1.., in their order. */
 static enum clv_status renumber(struct clv_object_map *map, const char *path, struct clv_error *err)
 {
     size_t n = (size_t)map->width * (size_t)map->height;
@@ -95,7 +95,7 @@ static enum clv_status renumber(struct clv_object_map *map, const char *path, st
     return CLV_OK;
 }
 
-/* The map of an image's numbers, which it takes. */
+/* Makes a map of an image of numbers, and takes over its array. */
 static enum clv_status take_numbers(struct clv_object_map *map, struct integer_image *image, const char *path,
                                     int32_t expected_width, int32_t expected_height, struct clv_error *err)
 {
@@ -131,7 +131,7 @@ enum clv_status clv_object_map_write(bool *is_tiff, const char *path, const stru
                                      struct clv_error *err)
 {
     const struct integer_image image = {map->width, map->height, map->objects};
-    bool is_large = map->n_objects > MOST_IN_PNG;
+    bool is_large = map->n_objects > MAX_IN_PNG;
     if (is_tiff)
         *is_tiff = is_large;
     if (!is_large)
@@ -231,7 +231,7 @@ void objects_colour_init(uint8_t *colour_of, int32_t n_objects)
         colour_of[k] = (uint8_t)((k - 1) % 255 + 1);
 }
 
-/* Gives the later one of two objects that touch and have one colour the next colour. */
+/* Where two objects of the same colour touch, changes the later one to the next colour. */
 void objects_colour_band(bool *was_changed, uint8_t *colour_of, const struct image_band *band)
 {
     static const int8_t offsets[4][2] = {{1, 0}, {-1, 1}, {0, 1}, {1, 1}};

@@ -1,6 +1,6 @@
-/* Finds objects that touch each other with a learned model: networks give the probabilities of background, rim and
- * core, a watershed gives regions, and a partition by learned border scores joins them. Start at
- * object_model_find, at the end. */
+/* Finds objects that touch each other with a learned model: networks compute the probabilities of background, rim and
+ * core, a watershed splits objects into regions, and a partition by learned scores of borders merges the regions. Start
+ * at object_model_find, at the end. */
 #include "object/object.h"
 
 #include <math.h>
@@ -12,12 +12,12 @@
 #include "pixel_net/pixel_net.h"
 #include "superpixel/region_graph.h"
 
-#define RIM        .45F /* of the innermost pixel's distance */
+#define RIM        .45F /* width of the rim, as a share of the distance of the innermost pixel */
 #define MAX_RIM    6.F
 #define MAX_INSIDE 64.F
 
-/* Chosen by cross-validation on training images of nuclei: an object has a mean probability of the background below, a
- * peak of the core's above, and this share of the median object's area. */
+/* An object has at most MAX_BACKGROUND mean probability of the background, at least MIN_PEAK maximum probability of the
+ * core, and at least the share MIN_AREA of the median area. Chosen by cross-validation on training images of nuclei. */
 #define MAX_BACKGROUND .25F
 #define MIN_PEAK       .3F
 #define MIN_AREA       .1F
@@ -88,13 +88,13 @@ enum clv_status object_model_regions(struct object_regions *regions, const struc
     OWNED_ARRAY float *probability = array_alloc(n, OBJECT_CLASSES * sizeof *probability);
     NEED(probability);
     {
-        OWNED(pixel_bank_release) struct pixel_bank bank = {0}; /* large: it ends before the regions begin */
+        OWNED(pixel_bank_release) struct pixel_bank bank = {0}; /* large: released before the regions are computed */
         MUST(object_model_look(&bank, probability, self, working, light, err));
     }
     return object_regions_init(regions, probability, working->width, working->height, err);
 }
 
-/* The parts of the regions by the log-odds of their borders; without weights each is one. */
+/* Partitions the regions by the log odds of their borders. Without weights each region is a part. */
 static enum clv_status divide(int32_t *part, int32_t *n_parts, const struct object_model *self,
                               const struct object_regions *regions, struct clv_error *err)
 {
@@ -119,7 +119,7 @@ static enum clv_status divide(int32_t *part, int32_t *n_parts, const struct obje
 /* Measures of a part. */
 struct object {
     float area, background, peak;
-    int32_t number; /* 0: not met yet, -1: no object */
+    int32_t number; /* 0: not numbered yet, -1: not an object */
 };
 
 static int compare_areas(const void *left, const void *right)
@@ -128,9 +128,9 @@ static int compare_areas(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Measures the parts and decides which are not objects. */
-static void judge(struct object *parts, struct object *sorted, const int32_t *part, int32_t n_parts,
-                  const struct object_regions *regions)
+/* Measures the parts, and sets the number of parts that are not objects to -1. sorted[n_parts] is scratch. */
+static void classify_parts(struct object *parts, struct object *sorted, const int32_t *part, int32_t n_parts,
+                           const struct object_regions *regions)
 {
     for (int32_t r = 0; r < regions->n; r++) {
         struct object *one = parts + part[r];
@@ -159,7 +159,7 @@ enum clv_status object_model_divide(struct clv_object_map *map, const struct obj
     result.probability = array_alloc((size_t)regions->n, sizeof *result.probability);
     NEED(part && parts && result.objects && result.probability);
     MUST(divide(part, &n_parts, self, regions, err));
-    judge(parts, parts + regions->n, part, n_parts, regions);
+    classify_parts(parts, parts + regions->n, part, n_parts, regions);
     for (size_t p = 0; p < n; p++) {
         int32_t region = regions->regions[p];
         struct object *one = region ? parts + part[region - 1] : NULL;

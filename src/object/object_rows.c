@@ -1,20 +1,22 @@
-/* Numbers the objects of a map of labels or of numbers that is read twice, row by row. They are the connected pieces
- * that object_map.c finds in memory, with the same numbers. Union-find over the runs of two rows (Rosenfeld & Pfaltz
- * 1966); the second pass begins pieces in the same order, so that no pixels are kept. Start at find_pieces. */
+/* Numbers the objects of a map of labels or numbers that is read twice, row by row: the connected pieces that
+ * object_map.c finds in memory, with the same numbers. The first pass is union-find over the runs of two rows
+ * (Rosenfeld & Pfaltz 1966). The second pass meets the pieces in the same order, so that no pixels are kept. Start at
+ * find_pieces. */
 #include <string.h>
 
 #include "base/base.h"
 #include "object/object.h"
 
-/* Pixels first..end - 1 of a row, of one label or number and one piece. */
+/* Pixels first .. end - 1 of a row, which have one label or number and belong to one piece. */
 struct object_run {
     int32_t first, end, piece, value;
 };
 
-/* A part of an object, which begins at a run that touches none of its value above. */
+/* A part of an object. It begins at a run that touches no run of the same value above. */
 struct object_piece {
     int64_t area;
-    int32_t parent; /* an earlier piece of its object, or itself; after the first pass its object's number, 0: none */
+    int32_t parent; /* an earlier piece of the object, or itself; after the first pass the object's number, 0 if it was
+                     * dropped */
     int32_t value;
     bool is_at_border;
 };
@@ -48,7 +50,7 @@ static int32_t piece_root(struct object_piece *pieces, int32_t piece)
     return piece;
 }
 
-/* Moves on: the current row becomes the row above. */
+/* Makes the current row the row above. */
 static void next_row(struct object_rows *self)
 {
     struct object_run *runs = self->above;
@@ -81,8 +83,8 @@ static void split_numbers(struct object_rows *self, const int32_t *numbers)
     }
 }
 
-/* Returns the index in `above` of the first run from `at` on that touches this run and has its value, or n_above. *next
- * is where the search of the following run begins. */
+/* Returns the index in `above`, from `at`, of the first run that touches this run and has its value, or n_above. *next
+ * is the index at which the search of the following run begins. */
 static int32_t find_above(int32_t *next, const struct object_rows *self, const struct object_run *run, int32_t at)
 {
     while (at < self->n_above && self->above[at].end <= run->first)
@@ -104,7 +106,7 @@ static enum clv_status begin_piece(struct object_rows *self, int32_t value, stru
     return CLV_OK;
 }
 
-/* Joins two pieces of an object; the earlier one stands for both. */
+/* Merges two pieces of an object into the earlier one, and returns it. */
 static int32_t join(struct object_piece *pieces, int32_t a, int32_t b)
 {
     int32_t earlier = a < b ? a : b, later = a < b ? b : a;

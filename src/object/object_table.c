@@ -1,6 +1,6 @@
-/* Measures objects with the definitions of scikit-image's regionprops: area, perimeter (Benkrid & Crookes 2000),
- * moments, convex hull and colours. An image is read twice, by bands of rows. Sums are in the order of pixels,
- * however many rows a band has. Start at clv_objects_measure, at the end. */
+/* Measures objects as scikit-image's regionprops does: area, perimeter (Benkrid & Crookes 2000), moments, convex hull
+ * and colours. The image is read twice, by bands of rows. Sums are in the order of pixels, so that results do not
+ * depend on the rows per band. Start at clv_objects_measure, at the end. */
 #include <math.h>
 #include <string.h>
 
@@ -12,21 +12,21 @@ struct corner {
     int32_t row, column;
 };
 
-/* The left or the right border of the hull of the rows so far, by Andrew's monotone chain, as rows come in order. */
+/* The left or the right border of the convex hull of the rows so far, by Andrew's monotone chain. */
 struct chain {
     struct corner *corners;
     size_t n, capacity;
 };
 
-/* The convex hull of an object whose pixels come row by row. */
+/* The convex hull of an object whose pixels are read row by row. */
 struct hull {
-    int64_t n_missing;                          /* pixels that are still to come */
+    int64_t n_missing;                          /* pixels that are not read yet */
     int32_t row, first, last;                   /* columns of the last row */
-    int32_t row_above, first_above, last_above; /* and of the one before; row_above -1: none */
+    int32_t row_above, first_above, last_above; /* columns of the row before; row_above is -1 without one */
     struct chain sides[2];
 };
 
-/* One object's sums; moments are central. */
+/* Sums over the pixels of an object; moments are central. */
 struct object_sums {
     uint64_t x, y, value[3], square[3];
     double xx, xy, yy, perimeter, probability;
@@ -46,7 +46,7 @@ static int32_t object_at(const struct image_band *band, int32_t x, int32_t y)
                                                                    : band->objects[image_band_row(band, y) + (size_t)x];
 }
 
-/* Returns whether a pixel of object k has a side at which the object ends. */
+/* Returns whether (x, y) is a pixel of object k and has a side at which the object ends. */
 static bool is_border(const struct image_band *band, int32_t k, int32_t x, int32_t y)
 {
     return object_at(band, x, y) == k && (object_at(band, x - 1, y) != k || object_at(band, x + 1, y) != k ||
@@ -169,19 +169,19 @@ static int64_t floor_ratio(int64_t a, int64_t b) /* b > 0 */
     return a / b - (a % b < 0);
 }
 
-/* Sets the column of the hull's edge from one corner to another at half row `at`, as a / (2 b) in columns of pixels. */
+/* Computes the column at half row `at` of the hull's edge between two corners, as a / (2 b) in columns of pixels. */
 static void edge_at(int64_t *a, int64_t *b, const struct corner *from, const struct corner *to, int32_t at)
 {
     *b = to->row > from->row ? to->row - from->row : 1;
     *a = from->column * *b + (int64_t)(at - from->row) * (to->column - from->column);
 }
 
-/* Adds the outermost column of the next half row; side 0 is the left border. */
+/* Adds the outermost column of the next half row to a chain; side 0 is the left border. */
 static enum clv_status chain_add(struct chain *self, int side, int32_t row, int32_t column, struct clv_error *err)
 {
     const struct corner next = {row, column};
     int64_t a, b, sign = side ? 1 : -1;
-    while (self->n > 1) { /* the corner before lies on or inside the line to this one */
+    while (self->n > 1) { /* drop the last corner if it is on or inside the line to `next` */
         const struct corner *last = &self->corners[self->n - 1];
         edge_at(&a, &b, last - 1, &next, last->row);
         if (sign * (a - last->column * b) < 0)
@@ -193,7 +193,8 @@ static enum clv_status chain_add(struct chain *self, int side, int32_t row, int3
     return CLV_OK;
 }
 
-/* Sets the column of the convex hull's left or right border in each of n rows: the first, or the last one inside. */
+/* Returns the sum over n_rows rows of the end of the columns inside the hull (side 1), or of minus the first one (side
+ * 0). */
 static int64_t chain_sum(const struct chain *self, int side, int32_t n_rows)
 {
     int64_t a, b, sum = 0;
@@ -212,8 +213,8 @@ static int32_t outer(int side, int32_t a, int32_t b)
     return (side ? a > b : a < b) ? a : b;
 }
 
-/* Adds the half rows of the last row to the hull: the side that it shares with the row above, and its middle. A row
- * above that does not touch has a lower side of its own. */
+/* Adds the half rows of the last row to the hull: the side that it shares with the row above, and its middle. If the
+ * two rows do not touch, also adds the lower side of the row above. */
 static enum clv_status add_row(struct hull *self, int32_t top, struct clv_error *err)
 {
     int32_t half = 2 * (self->row - top);
@@ -233,8 +234,8 @@ static enum clv_status add_row(struct hull *self, int32_t top, struct clv_error 
     return CLV_OK;
 }
 
-/* Ends the hull of an object whose last pixel was seen: the pixels whose centres are in the convex hull of the middles
- * of all pixels' sides, or on its border. In half pixels, which are whole numbers: exact. */
+/* Ends the hull of an object after its last pixel. hull_area counts the pixels whose centres are in the convex hull of
+ * the midpoints of all pixels' sides, or on its border. Exact: coordinates are integers in half pixels. */
 static enum clv_status end_hull(struct object_sums *sums, const struct clv_object *row, struct clv_error *err)
 {
     struct hull *hull = sums->hull;

@@ -1,5 +1,5 @@
-/* Finds the objects of an image of any size window by window, and joins those that windows cut: pairs of windows that
- * see the same pixels are compared, and objects that overlap there are one (union-find). Start at
+/* Finds the objects of an image of any size window by window, and merges objects that are in several windows: compares
+ * each pair of windows that overlap, and merges objects that share most of their pixels there (union-find). Start at
  * object_windows_find. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,32 +11,32 @@
 #include "feature/blocks/blocks.h"
 #include "object/object.h"
 
-#define WINDOWS_A_TURN 2 /* that a thread looks at before they are kept */
+#define WINDOWS_PER_TURN 2 /* windows that a thread processes before they are written to the journal */
 
 static const char magic[16] = "cleave windows 1";
 
-/* Which pixels of an object are shown. */
+/* Which pixels of a window's object the result has: none, all, those in the window's core. */
 enum shown { SHOWN_NONE, SHOWN_WHOLE, SHOWN_IN_CORE };
 
-/* An object as a window sees it. */
+/* An object in a window. */
 struct seen_object {
-    int32_t left, top, right, bottom; /* of the image */
-    int32_t number;                   /* of the object that it is part of, 0: none */
+    int32_t left, top, right, bottom; /* box in the image */
+    int32_t number;                   /* number in the result, 0: none */
     enum shown shown;
     double probability;
 };
 
-/* Pixels first .. end - 1 of a row, of one object. */
+/* Pixels first .. end - 1 of a row, which belong to one object. */
 struct seen_run {
     int32_t first, end, object;
 };
 
 struct object_window {
-    struct image_part core, seen; /* its own pixels, and those that it looks at */
+    struct image_part core, seen; /* without and with the halo */
     int32_t n_objects;
-    int32_t first_object;        /* objects of the windows before */
+    int32_t first_object;        /* number of objects of the windows before */
     struct seen_object *objects; /* [n_objects] */
-    int32_t *line;               /* [seen.height + 1] where the runs of a row begin */
+    int32_t *line;               /* [seen.height + 1] index of the first run of each row */
     struct seen_run *runs;
 };
 
@@ -58,9 +58,9 @@ void object_windows_release(struct object_windows *self)
     *self = (struct object_windows){0};
 }
 
-/* The pixels that windows of a side see with a halo, along one axis. */
-static void place(int32_t *core, int32_t *core_n, int32_t *seen, int32_t *seen_n, int32_t at, int32_t size,
-                  const struct object_windows *self)
+/* Computes the core and the area with the halo of window `at` along an axis of `size` pixels. */
+static void lay_out_axis(int32_t *core, int32_t *core_n, int32_t *seen, int32_t *seen_n, int32_t at, int32_t size,
+                         const struct object_windows *self)
 {
     *core = at * self->side;
     *core_n = smaller(self->side, size - *core);
@@ -68,13 +68,13 @@ static void place(int32_t *core, int32_t *core_n, int32_t *seen, int32_t *seen_n
     *seen_n = (size - *core - *core_n > self->halo ? *core + *core_n + self->halo : size) - *seen;
 }
 
-static void place_window(struct object_window *window, const struct object_windows *self, int32_t k)
+static void window_lay_out(struct object_window *window, const struct object_windows *self, int32_t k)
 {
     struct image_part *core = &window->core, *seen = &window->seen;
     core->whole_width = seen->whole_width = self->working_width;
     core->whole_height = seen->whole_height = self->working_height;
-    place(&core->left, &core->width, &seen->left, &seen->width, k % self->n_across, self->working_width, self);
-    place(&core->top, &core->height, &seen->top, &seen->height, k / self->n_across, self->working_height, self);
+    lay_out_axis(&core->left, &core->width, &seen->left, &seen->width, k % self->n_across, self->working_width, self);
+    lay_out_axis(&core->top, &core->height, &seen->top, &seen->height, k / self->n_across, self->working_height, self);
 }
 
 static int32_t end_of_run(const int32_t *row, int32_t x, int32_t width)
@@ -85,8 +85,9 @@ static int32_t end_of_run(const int32_t *row, int32_t x, int32_t width)
     return end;
 }
 
-/* Keeps the objects of a map: their boxes and the runs of their pixels, by places in the image. */
-static enum clv_status take_map(struct object_window *window, const struct clv_object_map *map, struct clv_error *err)
+/* Keeps the objects of a map: their boxes and the runs of their pixels, in coordinates of the image. */
+static enum clv_status window_take_map(struct object_window *window, const struct clv_object_map *map,
+                                       struct clv_error *err)
 {
     const struct image_part *seen = &window->seen;
     const size_t width = (size_t)seen->width;
@@ -123,7 +124,7 @@ static enum clv_status take_map(struct object_window *window, const struct clv_o
     return CLV_OK;
 }
 
-/* The journal has the windows that are done, one after the other. */
+/* The journal has a record for each finished window, in order. */
 
 struct record_head {
     int32_t number, n_objects, n_runs, height;
@@ -146,11 +147,11 @@ static bool write_record(FILE *file, const struct object_window *window, int32_t
 {
     const int32_t height = window->seen.height;
     const struct record_head head = {number, window->n_objects, window->line[height], height};
-    const uint64_t own = hash_record(window, &head);
+    const uint64_t digest = hash_record(window, &head);
     return put(file, &head, 1, sizeof head) &&
            put(file, window->objects, (size_t)head.n_objects, sizeof *window->objects) &&
            put(file, window->line, (size_t)height + 1, sizeof *window->line) &&
-           put(file, window->runs, (size_t)head.n_runs, sizeof *window->runs) && put(file, &own, 1, sizeof own);
+           put(file, window->runs, (size_t)head.n_runs, sizeof *window->runs) && put(file, &digest, 1, sizeof digest);
 }
 
 static void *get(FILE *file, size_t n, size_t size, size_t limit)
@@ -159,11 +160,11 @@ static void *get(FILE *file, size_t n, size_t size, size_t limit)
     return items && fread(items, size, n, file) == n ? TAKE(items) : NULL;
 }
 
-/* false: the file ends here, or is damaged. */
+/* Returns false at the end of the file, or if it is damaged. */
 static bool read_record(struct object_window *window, FILE *file, int32_t number, size_t limit)
 {
     struct record_head head;
-    uint64_t own;
+    uint64_t digest;
     if (fread(&head, sizeof head, 1, file) != 1 || head.number != number || head.height != window->seen.height ||
         head.n_objects < 0 || head.n_runs < 0)
         return false;
@@ -171,7 +172,7 @@ static bool read_record(struct object_window *window, FILE *file, int32_t number
     window->objects = get(file, (size_t)head.n_objects, sizeof *window->objects, limit);
     window->line = window->objects ? get(file, (size_t)head.height + 1, sizeof *window->line, limit) : NULL;
     window->runs = window->line ? get(file, (size_t)head.n_runs, sizeof *window->runs, limit) : NULL;
-    return window->runs && fread(&own, sizeof own, 1, file) == 1 && own == hash_record(window, &head);
+    return window->runs && fread(&digest, sizeof digest, 1, file) == 1 && digest == hash_record(window, &head);
 }
 
 /* A pass over the windows. */
@@ -180,21 +181,21 @@ struct find_state {
     const struct object_finder *finder;
     const struct object_windows_options *options;
     FILE *journal;
-    int32_t first; /* of the turn */
+    int32_t first; /* first window of the current turn */
 };
 
-static void finding_release(struct find_state *self)
+static void find_state_release(struct find_state *self)
 {
     if (self->journal)
         fclose(self->journal);
 }
 
-static enum clv_status unwritten(const struct find_state *self, struct clv_error *err)
+static enum clv_status fail_journal(const struct find_state *self, struct clv_error *err)
 {
     return fail_errno(err, CLV_ERR_IO, "%s: cannot be written", self->options->journal);
 }
 
-/* Reads the windows that an earlier run has found. Whatever follows them is dropped. */
+/* Reads the windows of an earlier run, up to the first that is missing or damaged, and truncates the file there. */
 static enum clv_status resume(struct find_state *self, struct clv_error *err)
 {
     const struct object_windows_options *options = self->options;
@@ -226,7 +227,7 @@ static enum clv_status resume(struct find_state *self, struct clv_error *err)
     const bool is_written = put(self->journal, magic, sizeof magic, 1) &&
                             put(self->journal, &options->key, 1, sizeof options->key) && !fflush(self->journal);
     if (!is_written || ftruncate(fileno(self->journal), end) || fseeko(self->journal, end, SEEK_SET))
-        return unwritten(self, err);
+        return fail_journal(self, err);
     return CLV_OK;
 }
 
@@ -248,33 +249,34 @@ static enum clv_status find_in_window(void *context, size_t index, int thread, s
     OWNED(clv_object_map_release) struct clv_object_map map = {0};
     FAIL_IF(stop_requested(self->options->progress), CLV_ERR_INTERRUPTED, "interrupted");
     MUST(self->finder->find(&map, self->finder->context, &window->seen, thread, err));
-    return take_map(window, &map, err);
+    return window_take_map(window, &map, err);
 }
 
-/* Finds the objects of all windows that no journal has. */
+/* Finds the objects of all windows that are not in the journal. */
 static enum clv_status find_in_windows(struct find_state *self, struct clv_error *err)
 {
-    const int32_t n = n_windows(self->windows), at_once = WINDOWS_A_TURN * parallel_threads(self->options->n_threads);
+    const int32_t n = n_windows(self->windows), at_once = WINDOWS_PER_TURN * parallel_threads(self->options->n_threads);
     for (int32_t count; self->first < n; self->first += count) {
         count = smaller(at_once, n - self->first);
         MUST(parallel_for((size_t)count, self->options->n_threads, find_in_window, self, err));
         for (int32_t k = self->first; self->journal && k < self->first + count; k++)
             if (!write_record(self->journal, &self->windows->windows[k], k))
-                return unwritten(self, err);
+                return fail_journal(self, err);
         if (self->journal && fflush(self->journal))
-            return unwritten(self, err);
+            return fail_journal(self, err);
         if (n > 1)
             report_progress(self->options->progress, "objects", (size_t)(self->first + count), (size_t)n, NULL);
     }
     return CLV_OK;
 }
 
-/* Objects of all windows, while those that are one are joined. */
+/* The objects of all windows, while those that are the same object are merged. */
 struct join_state {
     struct object_windows *windows;
     int32_t n;
-    int32_t *parent;                  /* [n] an earlier one that it is one with, or itself */
-    int32_t *n_members, *shown_whole; /* [n] of a root: how many are one; the one that is shown, -1: none */
+    int32_t *parent;                  /* [n] an earlier object that is the same, or the object itself */
+    int32_t *n_members, *shown_whole; /* [n] of a root: the number of objects that are the same; the object that is
+                                       * shown whole, or -1 */
 };
 
 static void join_state_release(struct join_state *self)
@@ -282,7 +284,7 @@ static void join_state_release(struct join_state *self)
     arrays_free(self->parent, self->n_members, self->shown_whole);
 }
 
-/* So many pixels of an object of one window and of one of another are the same. */
+/* Object a of one window and object b of another share n pixels. */
 struct overlap {
     int32_t a, b, n;
 };
@@ -293,7 +295,7 @@ static int compare_overlaps(const void *left, const void *right)
     return l->a != r->a ? (l->a > r->a) - (l->a < r->a) : (l->b > r->b) - (l->b < r->b);
 }
 
-/* Two windows where both see: the pixels of their objects there, and what these share. */
+/* Two windows in their common area: the areas of their objects there, and the pixels that these share. */
 struct comparison {
     const struct object_window *windows[2];
     struct image_part both;
@@ -307,7 +309,7 @@ static void comparison_release(struct comparison *self)
     arrays_free(self->area[0], self->area[1], self->overlaps);
 }
 
-/* The runs of a row, *end behind the last. */
+/* Returns the first run of a row; *end is after the last one. */
 static const struct seen_run *runs_of(const struct seen_run **end, const struct object_window *window, int32_t y)
 {
     const int32_t row = y - window->seen.top;
@@ -336,7 +338,7 @@ static enum clv_status compare_row(struct comparison *self, int32_t y, struct cl
     return CLV_OK;
 }
 
-/* Whether the window ends in the object, while the image goes on. */
+/* Whether the object touches a border of the window that is not a border of the image. */
 static bool is_cut(const struct object_window *window, const struct seen_object *object)
 {
     const struct image_part *seen = &window->seen;
@@ -346,8 +348,8 @@ static bool is_cut(const struct object_window *window, const struct seen_object 
            (object->bottom == bottom && bottom < seen->whole_height);
 }
 
-/* Whether the object's box reaches the window's own pixels. What lies beyond is for other windows to say: it may be a
- * sliver at the end of what this one sees. */
+/* Whether the object's box reaches the window's core. An object that does not may be a sliver at the end of the halo,
+ * and other windows find it better. */
 static bool is_near(const struct object_window *window, const struct seen_object *object)
 {
     const struct image_part *core = &window->core;
@@ -355,9 +357,10 @@ static bool is_near(const struct object_window *window, const struct seen_object
            object->top < core->top + core->height && object->bottom > core->top;
 }
 
-/* Whether objects of two windows are one: they share more than half of the pixels that either has where both see; of
- * two that are cut, whose strands may hang together elsewhere, more than half of those that one of them has. */
-static bool is_one(const struct comparison *self, const struct overlap *pair, int64_t shared)
+/* Whether objects of two windows are the same: in the common area they share more than half of the union of their
+ * pixels. If both are cut, parts of one object may be connected outside the window; then more than half of the pixels
+ * of one of them are enough. */
+static bool is_same_object(const struct comparison *self, const struct overlap *pair, int64_t shared)
 {
     const struct seen_object *a = &self->windows[0]->objects[pair->a], *b = &self->windows[1]->objects[pair->b];
     const int64_t of_a = self->area[0][pair->a], of_b = self->area[1][pair->b];
@@ -367,7 +370,7 @@ static bool is_one(const struct comparison *self, const struct overlap *pair, in
     return are_cut ? 2 * shared > of_a || 2 * shared > of_b : 3 * shared > of_a + of_b;
 }
 
-/* Joins objects of two windows. */
+/* Compares two windows and merges objects that are the same. */
 static enum clv_status compare(struct join_state *self, const struct object_window *a, const struct object_window *b,
                                struct clv_error *err)
 {
@@ -390,7 +393,7 @@ static enum clv_status compare(struct join_state *self, const struct object_wind
         int64_t shared = 0;
         for (end = i; end < pair.n && compare_overlaps(one, &pair.overlaps[end]) == 0; end++)
             shared += pair.overlaps[end].n;
-        if (!is_one(&pair, one, shared))
+        if (!is_same_object(&pair, one, shared))
             continue;
         const int32_t root = root_of(self->parent, a->first_object + one->a);
         const int32_t other = root_of(self->parent, b->first_object + one->b);
@@ -413,8 +416,8 @@ static enum clv_status compare_all(struct join_state *self, struct clv_error *er
     return CLV_OK;
 }
 
-/* Whether the middle of the object's box is the window's own. */
-static bool is_own(const struct object_window *window, const struct seen_object *object)
+/* Whether the centre of the object's box is in the window's core. */
+static bool has_centre(const struct object_window *window, const struct seen_object *object)
 {
     const struct image_part *core = &window->core;
     const int32_t x = (object->left + object->right - 1) / 2 - core->left;
@@ -422,19 +425,19 @@ static bool is_own(const struct object_window *window, const struct seen_object 
     return x >= 0 && y >= 0 && x < core->width && y < core->height;
 }
 
-/* Chooses which windows show an object that several have found: the one that has its middle, if it has the object as a
- * whole, or else another that has; it shows all pixels. An object that no window has as a whole is shown by all of
- * them, each in its own pixels. One that a single window has found, while its middle is in another, is dropped. */
+/* Chooses the windows whose pixels of an object are shown. A window with the whole object shows all of its pixels,
+ * preferably the window whose core has the centre. If all windows cut the object, each shows the pixels in its core. A
+ * whole object of a single window whose core does not have the centre is dropped. */
 static void choose_shown(struct join_state *self)
 {
     const struct object_windows *windows = self->windows;
-    for (int needs_own = 1; needs_own >= 0; needs_own--)
+    for (int needs_centre = 1; needs_centre >= 0; needs_centre--)
         for (int32_t k = 0; k < n_windows(windows); k++) {
             const struct object_window *window = &windows->windows[k];
             for (int32_t o = 0; o < window->n_objects; o++) {
                 const int32_t root = root_of(self->parent, window->first_object + o);
-                const bool may = needs_own ? is_own(window, &window->objects[o]) : self->n_members[root] > 1;
-                self->n_members[root] += needs_own;
+                const bool may = needs_centre ? has_centre(window, &window->objects[o]) : self->n_members[root] > 1;
+                self->n_members[root] += needs_centre;
                 if (self->shown_whole[root] < 0 && may && !is_cut(window, &window->objects[o]))
                     self->shown_whole[root] = window->first_object + o;
             }
@@ -475,7 +478,7 @@ static enum clv_status join(struct object_windows *windows, struct clv_error *er
     return CLV_OK;
 }
 
-/* Shows the objects of a window in a row of numbers, where there are none yet. */
+/* Writes the numbers of a window's objects into a row, where it has none yet. */
 static void show_window(int32_t *numbers, const struct object_window *window, int32_t y, enum shown shown)
 {
     const struct seen_run *end;
@@ -490,7 +493,7 @@ static void show_window(int32_t *numbers, const struct object_window *window, in
     }
 }
 
-/* Numbers of a row at the size that objects are looked for at. */
+/* Computes the numbers of a row at the working size. */
 static void show_row(int32_t *numbers, const struct object_windows *self, int32_t y)
 {
     memset(numbers, 0, (size_t)self->working_width * sizeof *numbers);
@@ -503,7 +506,7 @@ static void show_row(int32_t *numbers, const struct object_windows *self, int32_
         show_window(numbers, &self->windows[k + column], y, SHOWN_IN_CORE);
 }
 
-/* Gives the objects other numbers: number[their old ones]. */
+/* Replaces the numbers of objects: number[old number]. */
 static void renumber(struct object_windows *self, const int32_t *number)
 {
     for (int32_t k = 0; k < n_windows(self); k++)
@@ -511,7 +514,7 @@ static void renumber(struct object_windows *self, const int32_t *number)
             self->windows[k].objects[o].number = number[self->windows[k].objects[o].number];
 }
 
-/* Numbers the objects by their first pixels that are shown; *n_numbers are those before. */
+/* Numbers the objects by their first pixels that are shown. */
 static enum clv_status number_objects(struct object_windows *self, struct clv_error *err)
 {
     size_t n = 0;
@@ -529,7 +532,7 @@ static enum clv_status number_objects(struct object_windows *self, struct clv_er
     return CLV_OK;
 }
 
-/* Pixels of an object that the window shows in its own. */
+/* Adds the pixels of each object in the window's core to area[n_objects]. */
 static void count_in_core(int64_t *area, const struct object_window *window)
 {
     const int32_t left = window->core.left, right = left + window->core.width;
@@ -540,7 +543,8 @@ static void count_in_core(int64_t *area, const struct object_window *window)
     }
 }
 
-/* The probability of an object is that of the window that shows it, or the mean over the windows' pixels. */
+/* Sets the probability of each object: that of the window that shows it whole, or the mean over the pixels of all
+ * windows that show it. */
 static enum clv_status find_probabilities(struct object_windows *self, struct clv_error *err)
 {
     const size_t n = (size_t)self->n_objects;
@@ -554,12 +558,12 @@ static enum clv_status find_probabilities(struct object_windows *self, struct cl
         count_in_core(area, window);
         for (int32_t o = 0; o < window->n_objects; o++) {
             const struct seen_object *object = &window->objects[o];
-            const double own = object->shown == SHOWN_WHOLE ? 1 : (double)area[o];
-            if (!object->number || object->shown == SHOWN_NONE || !(own > 0))
+            const double pixels = object->shown == SHOWN_WHOLE ? 1 : (double)area[o];
+            if (!object->number || object->shown == SHOWN_NONE || !(pixels > 0))
                 continue;
             const size_t at = (size_t)object->number - 1;
-            weight[at] += own;
-            self->probability[at] += (object->probability - self->probability[at]) * own / weight[at];
+            weight[at] += pixels;
+            self->probability[at] += (object->probability - self->probability[at]) * pixels / weight[at];
         }
     }
     return CLV_OK;
@@ -582,7 +586,7 @@ static enum clv_status plan(struct object_windows *self, const struct object_fin
     self->line = array_alloc((size_t)self->working_width, sizeof *self->line);
     NEED(self->windows && self->columns && self->line);
     for (int32_t k = 0; k < n_windows(self); k++)
-        place_window(&self->windows[k], self, k);
+        window_lay_out(&self->windows[k], self, k);
     for (int32_t x = 0; x < self->width; x++)
         self->columns[x] = working_coordinate(x, self->width, self->working_width);
     return CLV_OK;
@@ -592,10 +596,10 @@ enum clv_status object_windows_find(struct object_windows *self, const struct ob
                                     const struct object_windows_options *options, struct clv_error *err)
 {
     OWNED(object_windows_release) struct object_windows result = {0};
-    OWNED(finding_release) struct find_state finding = {.windows = &result, .finder = finder, .options = options};
+    OWNED(find_state_release) struct find_state state = {.windows = &result, .finder = finder, .options = options};
     MUST(plan(&result, finder, options, err));
-    MUST(open_journal(&finding, err));
-    MUST(find_in_windows(&finding, err));
+    MUST(open_journal(&state, err));
+    MUST(find_in_windows(&state, err));
     MUST(join(&result, err));
     MUST(number_objects(&result, err));
     MUST(find_probabilities(&result, err));

@@ -1,5 +1,5 @@
-/* Partitions a graph with signed edges: greedy additive edge contraction, then Kernighan-Lin exchanges between
- * pairs of parts (Keuper et al. 2015). Start at partition_greedy and partition_improve. */
+/* Partitions a graph with signed edges: greedy additive edge contraction, then Kernighan-Lin exchanges between pairs of
+ * parts (Keuper et al. 2015). Start at partition_greedy, then partition_improve. */
 #include "object/object.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 
-/* Numbers the parts in the order of their first nodes; the numbers before are 0..n_nodes-1. */
+/* Renumbers the parts in the order of their first nodes. On entry the numbers are in 0 .. n_nodes - 1. */
 static enum clv_status number_parts(int32_t *part, int32_t *n_parts, int32_t n_nodes, struct clv_error *err)
 {
     OWNED_ARRAY int32_t *number = array_alloc((size_t)n_nodes, sizeof *number);
@@ -24,14 +24,14 @@ static enum clv_status number_parts(int32_t *part, int32_t *n_parts, int32_t n_n
     return CLV_OK;
 }
 
-/* Half-edge 2 e + k is edge e seen from its end k; every part has a list of its half-edges, in which those of edges
- * that are gone stay until they are met. */
+/* Half-edge 2 e + k is edge e at its end k. Every part has a list of its half-edges; those of removed edges stay in it
+ * until the list is traversed. */
 struct contraction {
     int32_t (*ends)[2];
     double *same;
     int32_t *next, *first, *last; /* lists of half-edges; -1 ends them */
-    int32_t *joined;              /* [n_nodes] the part that a part went into, or itself */
-    int32_t *edge_to;             /* [n_nodes] scratch, -1: from the part at hand to another one */
+    int32_t *joined;              /* [n_nodes] the part with which a part was merged, or itself */
+    int32_t *edge_to;             /* [n_nodes] scratch of contract: the edge to each part, or -1 */
     struct heap heap;
 };
 
@@ -45,7 +45,7 @@ static void append_half_edge(struct contraction *self, int32_t part, int32_t hal
     self->next[half] = -1;
 }
 
-static bool is_gone(const struct contraction *self, int32_t half)
+static bool is_removed(const struct contraction *self, int32_t half)
 {
     return self->ends[half / 2][0] < 0;
 }
@@ -55,14 +55,14 @@ static int32_t other_end(const struct contraction *self, int32_t half)
     return self->ends[half / 2][1 - half % 2];
 }
 
-/* Takes the edges of part b over into a. */
+/* Merges part b into a: moves the edges of b to a, and adds up edges to the same part. */
 static void contract(struct contraction *self, int32_t a, int32_t b)
 {
-    int32_t listed = self->first[a];
+    int32_t head = self->first[a];
     self->first[a] = -1;
-    for (int32_t half = listed, after; half >= 0; half = after) {
+    for (int32_t half = head, after; half >= 0; half = after) {
         after = self->next[half];
-        if (is_gone(self, half) || other_end(self, half) == b)
+        if (is_removed(self, half) || other_end(self, half) == b)
             continue;
         self->edge_to[other_end(self, half)] = half / 2;
         append_half_edge(self, a, half);
@@ -70,7 +70,7 @@ static void contract(struct contraction *self, int32_t a, int32_t b)
     for (int32_t half = self->first[b], after; half >= 0; half = after) {
         after = self->next[half];
         int32_t e = half / 2;
-        if (is_gone(self, half))
+        if (is_removed(self, half))
             continue;
         int32_t c = other_end(self, half), known = c == a ? -1 : self->edge_to[c];
         if (c == a || known >= 0) {
@@ -87,7 +87,7 @@ static void contract(struct contraction *self, int32_t a, int32_t b)
         }
     }
     for (int32_t half = self->first[a]; half >= 0; half = self->next[half])
-        if (!is_gone(self, half))
+        if (!is_removed(self, half))
             self->edge_to[other_end(self, half)] = -1;
     self->joined[b] = a;
 }
@@ -107,7 +107,7 @@ static void contract_greedily(struct contraction *self, const struct signed_grap
     while (self->heap.n) {
         struct heap_entry top = heap_pop(&self->heap);
         const int32_t *ends = self->ends[top.id];
-        if (ends[0] >= 0 && top.value == self->same[top.id]) /* else it was joined to another one since */
+        if (ends[0] >= 0 && top.value == self->same[top.id]) /* else the edge was removed, or its sum has changed */
             contract(self, ends[0] < ends[1] ? ends[0] : ends[1], ends[0] < ends[1] ? ends[1] : ends[0]);
     }
 }
@@ -143,19 +143,19 @@ enum clv_status partition_greedy(int32_t *part, int32_t *n_parts, const struct s
     return number_parts(part, n_parts, graph->n_nodes, err);
 }
 
-#define MAX_ROUNDS 50   /* over all pairs of parts; a few are usual */
-#define LEAST_GAIN 1e-9 /* what rounding cannot feign */
+#define MAX_ROUNDS 50   /* passes over all pairs of parts; a few are usual */
+#define MIN_GAIN   1e-9 /* larger than errors by rounding */
 
-/* Nodes of each part are a list. */
+/* State of partition_improve. Each part has a list of its nodes. */
 struct exchange {
     const struct signed_graph *graph;
     int32_t *row, *incident;      /* [n_nodes + 1], [2 n_edges] edges of each node */
     int32_t *part;                /* [n_nodes]; numbers below n_nodes */
-    int32_t *first, *next;        /* [n_parts_max], [n_nodes]: nodes of a part, -1 ends them */
+    int32_t *first, *next;        /* [n_parts_max], [n_nodes]: lists of the nodes of parts; -1 ends them */
     int32_t *changed;             /* [n_parts_max] the last round that changed the part */
-    int32_t *nodes;               /* [n_nodes] of the two parts at hand, those moved so far first */
+    int32_t *nodes;               /* [n_nodes] nodes of the two current parts, moved ones first */
     double *gain;                 /* [n_nodes] of moving a node to the other part */
-    int32_t n_parts, n_parts_max; /* numbers used so far, empty parts too */
+    int32_t n_parts, n_parts_max; /* n_parts counts empty parts, too */
 };
 
 static int32_t neighbour(const struct signed_graph *graph, int32_t e, int32_t v)
@@ -163,7 +163,8 @@ static int32_t neighbour(const struct signed_graph *graph, int32_t e, int32_t v)
     return graph->edges[e][0] == v ? graph->edges[e][1] : graph->edges[e][0];
 }
 
-/* The nodes of both parts and what it gains to move each; returns how many. *join is the gain of joining the parts. */
+/* Lists the nodes of both parts and computes the gain of moving each; returns their number. *join is the gain of
+ * merging the parts. */
 static int32_t begin_exchange(struct exchange *self, double *join, int32_t a, int32_t b)
 {
     int32_t n = 0;
@@ -199,7 +200,7 @@ static void move(struct exchange *self, int32_t v, int32_t a, int32_t b)
     }
 }
 
-/* The lists of both parts again, from the n nodes at hand. */
+/* Rebuilds the lists of both parts from nodes[n]. */
 static void list_nodes(struct exchange *self, int32_t n, int32_t a, int32_t b)
 {
     self->first[a] = self->first[b] = -1;
@@ -210,11 +211,11 @@ static void list_nodes(struct exchange *self, int32_t n, int32_t a, int32_t b)
     }
 }
 
-/* Keuper et al. 2015, algorithm 2's update of two bipartitions: the best prefix of a sequence of best moves, or the
- * join. b may be empty. Returns whether anything changed. */
+/* Applies the best prefix of a sequence of greedy moves between two parts, or merges them if that gains more: the
+ * update of two bipartitions in algorithm 2 of Keuper et al. 2015. b may be empty. Returns whether anything changed. */
 static bool exchange_pair(struct exchange *self, int32_t a, int32_t b)
 {
-    double join, total = 0, best = LEAST_GAIN;
+    double join, total = 0, best = MIN_GAIN;
     int32_t n = begin_exchange(self, &join, a, b), n_best = 0;
     for (int32_t n_moved = 0; n_moved < n; n_moved++) {
         int32_t at = n_moved;
@@ -248,7 +249,9 @@ static int compare_pairs(const void *left, const void *right)
     return a[0] != b[0] ? (a[0] > b[0]) - (a[0] < b[0]) : (a[1] > b[1]) - (a[1] < b[1]);
 }
 
-/* One look at all pairs of parts that touch, as they were at first, then at each part alone. pairs[n_edges]. */
+/* One round: exchanges between all pairs of parts that touch at its start, then between each part and a new one. Skips
+ * parts that did not change in this round or the one before. Returns whether anything changed. pairs[n_edges] is
+ * scratch. */
 static bool exchange_all(struct exchange *self, int32_t (*pairs)[2], int32_t round)
 {
     const struct signed_graph *graph = self->graph;

@@ -9,15 +9,15 @@
 #include "base/base.h"
 #include "image/image.h"
 
-/* Where an item stands: in which sequence, and there by its row, or of a bare folder by its name. */
+/* Sort key of an item: its sequence, then its row, or its name in a bare folder. */
 struct frame_key {
     const char *sequence;
     size_t length; /* of the sequence's name */
-    uint32_t time; /* of a file of slices at several times, from 1: each is a sequence; 0: of others */
+    uint32_t time; /* from 1, in a file of slices at several times, each of which is a sequence; 0 in other files */
     const char *name;
     size_t item;
     bool is_by_name;
-    bool is_in_memory; /* whose name says nothing of what is missing before it */
+    bool is_in_memory; /* its name does not show whether a slice is missing before it */
 };
 
 void chains_release(struct chains *self)
@@ -51,7 +51,7 @@ static int compare_keys(const void *a, const void *b)
     return order ? order : one->item < other->item ? -1 : one->item > other->item;
 }
 
-/* The last number in a file's name without its ending, -1 if there is none. */
+/* Returns the last number in a file's name without its extension; -1 without a number. */
 static int64_t number_of(const char *name)
 {
     const char *file = strrchr(name, '/'), *start = file ? file + 1 : name, *dot = strrchr(start, '.');
@@ -64,7 +64,8 @@ static int64_t number_of(const char *name)
     return value;
 }
 
-/* The last number in a name is more than the usual step, the shortest of a sequence, behind that of the name before. */
+/* Whether a slice is missing before an item: its number exceeds that of the item before by more than the usual step,
+ * which is the shortest step of the sequence. */
 static bool is_gap(const struct frame_key *frame_key, int64_t usual)
 {
     int64_t from = number_of(frame_key[-1].name), to = number_of(frame_key->name);
@@ -91,8 +92,8 @@ static bool is_in_list(const char *list, const char *name)
     return !list;
 }
 
-/* Adds chains from every given frame of [start, end) to the frames that are nearer to it than to other given ones, up
- * to the last wanted one. */
+/* Adds chains from every given frame of [start, end) to the frames that are nearer to it than to other given frames, up
+ * to the last wanted frame. */
 static enum clv_status add_chains(struct chains *self, const uint8_t *is_given, size_t start, size_t end,
                                   const struct frame_key *frame_key, struct clv_error *err)
 {
@@ -139,8 +140,8 @@ bool sequences_are_of_one_file(const struct clv_item *items, size_t n)
     return n > 0;
 }
 
-/* Returns the time of a page, if its file has slices at several times. *axes are those of *file, which is asked
- * once. */
+/* Returns the time of a page, from 1, if its file has slices at several times, else 0. *file and *axes keep the file of
+ * the last call and its axes, so that each file is read once. */
 static uint32_t time_of(const char **file, struct stack_axes *axes, const struct clv_item *item)
 {
     size_t length, length_before;
@@ -154,7 +155,8 @@ static uint32_t time_of(const char **file, struct stack_axes *axes, const struct
     return axes->n_slices > 1 && axes->n_frames > 1 ? (page - 1) / axes->n_slices + 1 : 0;
 }
 
-/* *keys[set->n_items], array_free them, sorted: one sequence after the other. */
+/* Lists the keys of all items, sorted: one sequence after the other. The caller frees keys[set->n_items] with
+ * array_free. */
 static enum clv_status list_keys(struct frame_key **keys, const struct clv_set *set, struct clv_error *err)
 {
     size_t n = set->n_items;
@@ -165,7 +167,7 @@ static enum clv_status list_keys(struct frame_key **keys, const struct clv_set *
     for (size_t i = 0; i < n; i++) {
         const struct clv_item *item = &set->items[i];
         const char *slash = strrchr(item->name, '/');
-        const bool has_rows = set->manifest || item_is_in_memory(item); /* which say what follows what */
+        const bool has_rows = set->manifest || item_is_in_memory(item); /* rows have an order and a `sequence` */
         size_t length;
         uint32_t page;
         list[i] = (struct frame_key){.sequence = item->sequence ? item->sequence : "",
@@ -207,7 +209,7 @@ static size_t end_of(struct sequence_gaps *gaps, bool *is_apart, const struct fr
     return end;
 }
 
-/* A bare folder's images are of the folder that they are in. */
+/* Names the sequence of an image of a bare folder after the folder, or the file, that it is in. */
 static enum clv_status name_sequence(struct clv_item *item, const struct frame_key *frame_key, struct clv_error *err)
 {
     if (item->sequence || !frame_key->length)

@@ -8,24 +8,24 @@
 #include "base/base.h"
 #include "refine/refine.h"
 
-#define SQUARE_PX    20 /* side of a square of the grid in which colours are counted */
-#define COLOURS      (FRAME_BINS * FRAME_BINS * FRAME_BINS)
-#define FINE_COLOURS (FRAME_FINE * FRAME_FINE * FRAME_FINE)
-#define DOUBT        2.0   /* pixels of either side that every square and colour has besides */
-#define FINE_DOUBT   1e-5  /* the same as a share of all pixels of a side */
-#define RETURNS      1.5F  /* pixels that motion there and back may miss: trust falls as exp(-miss / RETURNS) */
-#define KEEPS        3.0F  /* the same for origins, which are followed over many frames */
-#define ALIKE        30.0F /* difference of Lab, likewise */
-#define ALIKE_PATCH  20.0F /* mean difference of Lab over 5 x 5 pixels */
-#define SOFTEST      0.02F /* the frame before's least probability of either label */
-#define NEAR_PX      8.0F  /* distances count in units of this .. */
-#define FAR_PX       20.0F /* .. or this, up to MOST of them */
-#define MOST         3.0F
-#define MOTION_PX    24 /* radius of the blur within which motion is compared */
-#define MOTION_MOST  4.0F
-#define LONGEST      8.0F /* a correction of origins by more pixels is none */
+#define SQUARE_PX         20 /* side of a square of the grid in which colours are counted */
+#define COLOURS           (FRAME_BINS * FRAME_BINS * FRAME_BINS)
+#define FINE_COLOURS      (FRAME_FINE * FRAME_FINE * FRAME_FINE)
+#define DOUBT             2.0   /* pixels of either label that are added to every square and colour */
+#define FINE_DOUBT        1e-5  /* the same, as a share of all pixels of a label */
+#define RETURN_MISS       1.5F  /* miss of follow_back, in pixels, that divides trust by e */
+#define ORIGIN_MISS       3.0F  /* the same for origins, which add up over many frames */
+#define COLOUR_DIFFERENCE 30.0F /* difference of Lab that divides trust by e */
+#define PATCH_DIFFERENCE  20.0F /* the same for the mean difference over 5 x 5 pixels */
+#define MIN_PROBABILITY   0.02F /* added to the probabilities of both labels in the frame before */
+#define NEAR_PX           8.0F  /* unit of TERM_NEAR .. */
+#define FAR_PX            20.0F /* .. and of TERM_FAR, up to MAX_UNITS units */
+#define MAX_UNITS         3.0F
+#define MOTION_PX         24 /* radius of the blur within which motion is compared */
+#define MAX_MOTION        4.0F
+#define MAX_CORRECTION_PX 8.0F /* a longer correction of an origin, in pixels, is ignored */
 
-/* counts[2][n] of foreground and background as log ratios, in the first half. */
+/* self->counts has the colours of the foreground, then those of the background. */
 void evidence_learn(struct propagation *self)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
@@ -40,8 +40,8 @@ void evidence_learn(struct propagation *self)
     }
     colour_bins_smooth_all(foreground, 2, FRAME_FINE);
     for (size_t c = 0; c < FINE_COLOURS; c++) {
-        double own = (double)foreground[c] / fmax(total[0], 1), other = (double)background[c] / fmax(total[1], 1);
-        self->overall[c] = (float)portable_log((own + FINE_DOUBT) / (other + FINE_DOUBT));
+        double inside = (double)foreground[c] / fmax(total[0], 1), outside = (double)background[c] / fmax(total[1], 1);
+        self->overall[c] = (float)portable_log((inside + FINE_DOUBT) / (outside + FINE_DOUBT));
     }
 }
 
@@ -50,8 +50,8 @@ static int32_t square_within(float at, int32_t n)
     return int32_within((double)(at / SQUARE_PX), 0, n - 1);
 }
 
-/* terms[term] = log ratio of foreground and background among the pixels of an earlier frame with like colours that are
- * near now: position[height][width][2]. */
+/* Sets terms[term] to the log ratio of foreground and background among the pixels of an earlier frame that have similar
+ * colours and whose current positions, position[height][width][2], are near. */
 static void add_colours(struct propagation *self, enum propagate_term term, const struct frame *frame,
                         const float *foreground, const float *position)
 {
@@ -94,9 +94,10 @@ static bool is_outside(const struct propagation *self, float x, float y)
     return x < 0 || y < 0 || x > (float)(self->width - 1) || y > (float)(self->height - 1);
 }
 
-/* miss[height][width] = how far motion back and forth ends from where it began; trust: exp(-miss), and like colours;
- * was: the foreground at a pixel's position before. */
-static void look_back(struct propagation *self, float *miss, float *trust, float *was)
+/* Follows the motion back. miss[height][width]: distance between a pixel and the end of its motion back and forth.
+ * trust: falls with miss and with the difference of colours. was: foreground at the pixel's position in the frame
+ * before. */
+static void follow_back(struct propagation *self, float *miss, float *trust, float *was)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     for (size_t i = 0; i < n; i++) {
@@ -107,12 +108,12 @@ static void look_back(struct propagation *self, float *miss, float *trust, float
         plane_sample(lab, self->before.lab, 3, self->width, self->height, x, y);
         float dx = returned[0] + self->back[2 * i], dy = returned[1] + self->back[2 * i + 1];
         miss[i] = sqrtf(dx * dx + dy * dy);
-        float off = miss[i] / RETURNS + difference_of(lab, self->now.lab + 3 * i) / ALIKE;
+        float off = miss[i] / RETURN_MISS + difference_of(lab, self->now.lab + 3 * i) / COLOUR_DIFFERENCE;
         trust[i] = is_outside(self, x, y) ? 0 : portable_expf(-off);
     }
 }
 
-/* Where motion is not trusted, what is around counts: was[] becomes smooth there. */
+/* Mixes was[] with the mean of trusted pixels around, which gets the weight 1 - trust. */
 static void fill_doubt(struct propagation *self, float *was, const float *trust, float *sum, float *weight)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
@@ -126,7 +127,7 @@ static void fill_doubt(struct propagation *self, float *was, const float *trust,
         was[i] = between(trust[i] * was[i] + (1 - trust[i]) * sum[i] / fmaxf(weight[i], 1e-3F), 0, 1);
 }
 
-/* hole[height][width] = the share of a pixel, 0..1, that no pixel of the frame before moved to. */
+/* hole[height][width] = the share of each pixel, 0..1, to which no pixel of the frame before moved. */
 static void find_holes(struct propagation *self, float *hole)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
@@ -149,8 +150,8 @@ static void find_holes(struct propagation *self, float *hole)
         hole[i] = between(1 - hole[i], 0, 1);
 }
 
-/* mean[2][height][width] = motion of the pixels near each one that lie at least two pixels within the foreground (sign
- * 1), or the background (-1). */
+/* mean[2][height][width] = mean motion of pixels nearby that are more than two pixels within the foreground (sign 1) or
+ * the background (sign -1). */
 static void mean_motion(struct propagation *self, float *mean, float *weight, const float *motion,
                         const float *distance, float sign)
 {
@@ -171,8 +172,9 @@ static void mean_motion(struct propagation *self, float *mean, float *weight, co
     }
 }
 
-/* sqrt(1 + |v - background's|^2) - sqrt(1 + |v - foreground's|^2), by the motion to the frame after, which shows that
- * what was hidden is background. */
+/* Sets TERM_MOTION to sqrt(1 + |v - b|^2) - sqrt(1 + |v - f|^2), where v is the motion of a pixel and f and b are the
+ * mean motions of foreground and background nearby. Uses the motion to the next frame, if there is one: pixels that
+ * were hidden in the frame before have no motion from there. */
 static void add_motion(struct propagation *self, const float *distance, float *planes)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
@@ -184,11 +186,11 @@ static void add_motion(struct propagation *self, const float *distance, float *p
         float x = motion[2 * i], y = motion[2 * i + 1], fx = x - foreground[i], fy = y - foreground[n + i];
         float gx = x - background[i], gy = y - background[n + i];
         float off = sqrtf(1 + gx * gx + gy * gy) - sqrtf(1 + fx * fx + fy * fy);
-        self->terms[i * PROPAGATE_TERMS + TERM_MOTION] = between(off, -MOTION_MOST, MOTION_MOST);
+        self->terms[i * PROPAGATE_TERMS + TERM_MOTION] = between(off, -MAX_MOTION, MAX_MOTION);
     }
 }
 
-/* Mean differences between now and the first frame at the origins. */
+/* off[height][width] = mean difference between the colours of `now` and those of the first frame at the origins. */
 static void compare_origins(struct propagation *self, float *off, const float *origin)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
@@ -200,7 +202,7 @@ static void compare_origins(struct propagation *self, float *off, const float *o
     plane_blur(off, self->width, self->height, 2, 1, self->line);
 }
 
-/* origin[height][width][3] of now: what was before, at the position that motion leads back to. */
+/* Samples origin[height][width][3] of `now` from self->origin at the position to which the motion leads back. */
 static void move_origins(const struct propagation *self, float *origin, const float *motion, const float *miss)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
@@ -209,11 +211,11 @@ static void move_origins(const struct propagation *self, float *origin, const fl
         float y = (float)(i / (size_t)self->width) + motion[2 * i + 1];
         plane_sample(origin + 3 * i, self->origin, 3, self->width, self->height, x, y);
         if (miss)
-            origin[3 * i + 2] *= is_outside(self, x, y) ? 0 : portable_expf(-miss[i] / KEEPS);
+            origin[3 * i + 2] *= is_outside(self, x, y) ? 0 : portable_expf(-miss[i] / ORIGIN_MISS);
     }
 }
 
-/* The motion that is left between now and the first frame as its pixels have moved. */
+/* Estimates the motion from `now` to the first frame warped by the origins. */
 static enum clv_status motion_left(float *motion, struct propagation *self, struct clv_error *err)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
@@ -229,8 +231,8 @@ static enum clv_status motion_left(float *motion, struct propagation *self, stru
     return motion_estimate(motion, &self->now.pyramid, &pyramid, err);
 }
 
-/* Origins follow the motion; where looking at the first frame again finds something more alike nearby, they are
- * corrected, so that errors do not add up. planes[5][height][width] */
+/* Sets TERM_ANCHOR. Moves the origins by the motion, then corrects them where the motion to the first frame leads to a
+ * more similar patch nearby, so that errors do not add up. planes[5][height][width] is scratch. */
 static enum clv_status add_anchor(struct propagation *self, const float *miss, float *planes, struct clv_error *err)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
@@ -243,11 +245,11 @@ static enum clv_status add_anchor(struct propagation *self, const float *miss, f
     compare_origins(self, off_moved, moved);
     for (size_t i = 0; i < n; i++) {
         const float *left = self->back + 2 * i;
-        if (off_moved[i] < off[i] && left[0] * left[0] + left[1] * left[1] < LONGEST * LONGEST) {
+        if (off_moved[i] < off[i] && left[0] * left[0] + left[1] * left[1] < MAX_CORRECTION_PX * MAX_CORRECTION_PX) {
             memcpy(self->origin + 3 * i, moved + 3 * i, 2 * sizeof *moved);
             off[i] = off_moved[i];
         }
-        float was, trust = self->origin[3 * i + 2] * portable_expf(-off[i] / ALIKE_PATCH);
+        float was, trust = self->origin[3 * i + 2] * portable_expf(-off[i] / PATCH_DIFFERENCE);
         plane_sample(&was, self->first_foreground, 1, self->width, self->height, self->origin[3 * i],
                      self->origin[3 * i + 1]);
         self->terms[i * PROPAGATE_TERMS + TERM_ANCHOR] = (2 * was - 1) * trust;
@@ -259,21 +261,21 @@ enum clv_status evidence_gather(struct propagation *self, struct clv_error *err)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     float *miss = self->planes, *trust = miss + n, *was = trust + n, *rest = was + n;
-    look_back(self, miss, trust, was);
+    follow_back(self, miss, trust, was);
     fill_doubt(self, was, trust, rest, rest + n);
     float *hole = rest, *distance = rest;
     find_holes(self, hole);
     for (size_t i = 0; i < n; i++) {
         float *terms = self->terms + i * PROPAGATE_TERMS;
-        terms[TERM_BEFORE] = (float)portable_log((double)((was[i] + SOFTEST) / (1 + SOFTEST - was[i])));
+        terms[TERM_BEFORE] = (float)portable_log((double)((was[i] + MIN_PROBABILITY) / (1 + MIN_PROBABILITY - was[i])));
         terms[TERM_HOLE] = was[i] > 0.1F ? -hole[i] : 0;
         terms[TERM_OVERALL] = self->overall[self->now.fine[i]];
         terms[TERM_ALWAYS] = 1;
     }
     plane_distance(distance, was, self->width, self->height, 1000);
     for (size_t i = 0; i < n; i++) {
-        self->terms[i * PROPAGATE_TERMS + TERM_NEAR] = between(distance[i] / NEAR_PX, -MOST, MOST);
-        self->terms[i * PROPAGATE_TERMS + TERM_FAR] = between(distance[i] / FAR_PX, -MOST, MOST);
+        self->terms[i * PROPAGATE_TERMS + TERM_NEAR] = between(distance[i] / NEAR_PX, -MAX_UNITS, MAX_UNITS);
+        self->terms[i * PROPAGATE_TERMS + TERM_FAR] = between(distance[i] / FAR_PX, -MAX_UNITS, MAX_UNITS);
     }
     add_motion(self, distance, rest + n);
     float *position = rest;

@@ -15,44 +15,44 @@ void clv_sequence_defaults(struct clv_sequence_options *options)
     *options = (struct clv_sequence_options){0};
 }
 
-/* Slices or frames in memory. */
-struct stored {
+/* A sequence in memory: slices or frames. */
+struct sequence_data {
     const struct clv_image *images; /* [n] */
     uint8_t *const *labels;         /* [n] */
-    const uint8_t *const *given;    /* [n], or NULL */
-    size_t n, n_done, n_wanted;     /* the counts are of frames, guarded by the lock */
+    const uint8_t *const *given;    /* [n] masks or NULL, of propagation; else NULL */
+    size_t n, n_done, n_wanted;     /* n_done is guarded by the lock */
     struct clv_sequence_options options;
     struct slices slices;
     struct chains chains;
-    const char *what; /* is labelled: "slice" */
+    const char *noun; /* "slice" or "frame", for messages */
     pthread_mutex_t lock;
 };
 
-static void stored_release(struct stored *self)
+static void sequence_data_release(struct sequence_data *self)
 {
     chains_release(&self->chains);
     pthread_mutex_destroy(&self->lock);
 }
 
-static enum clv_status stored_init(struct stored *self, const struct clv_sequence_options *options,
-                                   struct clv_error *err)
+static enum clv_status sequence_data_init(struct sequence_data *self, const struct clv_sequence_options *options,
+                                          struct clv_error *err)
 {
     self->options = options ? *options : (struct clv_sequence_options){0};
     for (size_t i = 0; i < self->n; i++) {
         const struct clv_image *image = &self->images[i], *first = self->images;
         FAIL_IF(!image->pixels || image->width < 1 || image->height < 1 || image->channels != 3, CLV_ERR_USAGE,
-                "%s %zu is %dx%d of %d channels (3 are needed)", self->what, i, image->width, image->height,
+                "%s %zu is %dx%d of %d channels (3 are needed)", self->noun, i, image->width, image->height,
                 image->channels);
         FAIL_IF(image->width != first->width || image->height != first->height, CLV_ERR_DATA,
-                "%s %zu is %dx%d, those before it are %dx%d", self->what, i, image->width, image->height, first->width,
+                "%s %zu is %dx%d, those before it are %dx%d", self->noun, i, image->width, image->height, first->width,
                 first->height);
         self->n_wanted += self->labels[i] && !(self->given && self->given[i]);
     }
-    FAIL_IF(!self->n_wanted, CLV_ERR_USAGE, "no %s is to be labelled", self->what);
+    FAIL_IF(!self->n_wanted, CLV_ERR_USAGE, "no %s is to be labelled", self->noun);
     return CLV_OK;
 }
 
-static void count_one(struct stored *self)
+static void count_one(struct sequence_data *self)
 {
     pthread_mutex_lock(&self->lock);
     report_progress(self->options.progress, "segmenting", ++self->n_done, self->n_wanted, NULL);
@@ -61,20 +61,20 @@ static void count_one(struct stored *self)
 
 static bool is_wanted(void *context, size_t index)
 {
-    return ((const struct stored *)context)->labels[index];
+    return ((const struct sequence_data *)context)->labels[index];
 }
 
 static enum clv_status read_slice(void *context, size_t index, struct clv_image *image, struct clv_error *err)
 {
     (void)err;
-    *image = ((const struct stored *)context)->images[index];
+    *image = ((const struct sequence_data *)context)->images[index];
     return CLV_OK;
 }
 
 static enum clv_status do_slice(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct stored *self = context;
+    struct sequence_data *self = context;
     const struct clv_image *image = &self->images[index];
     const struct clv_model *model = self->slices.model;
     if (!self->labels[index])
@@ -90,10 +90,10 @@ enum clv_status clv_segment_sequence(uint8_t *const *labels, const struct clv_mo
                                      const struct clv_image *images, size_t n,
                                      const struct clv_sequence_options *options, struct clv_error *err)
 {
-    OWNED(stored_release) struct stored self = {
-        .images = images, .labels = labels, .n = n, .what = "slice", .lock = PTHREAD_MUTEX_INITIALIZER};
+    OWNED(sequence_data_release) struct sequence_data self = {
+        .images = images, .labels = labels, .n = n, .noun = "slice", .lock = PTHREAD_MUTEX_INITIALIZER};
     FAIL_IF(!model->has_recipe || !model->recipe.window, CLV_ERR_USAGE, "the model was not learned of sequences");
-    MUST(stored_init(&self, options, err));
+    MUST(sequence_data_init(&self, options, err));
     self.slices =
         (struct slices){.model = model,
                         .n_threads = self.options.n_threads,
@@ -111,7 +111,7 @@ enum clv_status clv_segment_sequence(uint8_t *const *labels, const struct clv_mo
 static enum clv_status read_given(void *context, size_t frame, const struct clv_image *image, struct clv_mask *mask,
                                   struct clv_error *err)
 {
-    const uint8_t *given = ((const struct stored *)context)->given[frame];
+    const uint8_t *given = ((const struct sequence_data *)context)->given[frame];
     *mask = (struct clv_mask){.labels = array_copy(given, (size_t)image->width * (size_t)image->height, 1)};
     return mask->labels ? CLV_OK : fail_memory(err);
 }
@@ -120,7 +120,7 @@ static enum clv_status take_frame(void *context, size_t frame, const struct clv_
                                   struct clv_error *err)
 {
     (void)err;
-    struct stored *self = context;
+    struct sequence_data *self = context;
     if (!self->chains.is_wanted[frame])
         return CLV_OK;
     memcpy(self->labels[frame], labels, (size_t)image->width * (size_t)image->height);
@@ -131,13 +131,13 @@ static enum clv_status take_frame(void *context, size_t frame, const struct clv_
 static const char *name_frame(void *context, size_t frame)
 {
     (void)frame;
-    return ((const struct stored *)context)->what;
+    return ((const struct sequence_data *)context)->noun;
 }
 
 static enum clv_status propagate_one(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct stored *self = context;
+    struct sequence_data *self = context;
     size_t k;
     const struct propagate_frames frames = {.context = self,
                                             .progress = self->options.progress,
@@ -152,9 +152,9 @@ static enum clv_status propagate_one(void *context, size_t index, int thread, st
 enum clv_status clv_propagate_masks(uint8_t *const *labels, const uint8_t *const *given, const struct clv_image *images,
                                     size_t n, const struct clv_sequence_options *options, struct clv_error *err)
 {
-    OWNED(stored_release) struct stored self = {
-        .images = images, .labels = labels, .given = given, .n = n, .what = "frame", .lock = PTHREAD_MUTEX_INITIALIZER};
-    MUST(stored_init(&self, options, err));
+    OWNED(sequence_data_release) struct sequence_data self = {
+        .images = images, .labels = labels, .given = given, .n = n, .noun = "frame", .lock = PTHREAD_MUTEX_INITIALIZER};
+    MUST(sequence_data_init(&self, options, err));
     OWNED_ARRAY uint8_t *is_given = array_alloc(n, 1);
     OWNED_ARRAY uint8_t *wanted = array_alloc(n, 1);
     NEED(is_given && wanted);

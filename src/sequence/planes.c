@@ -1,4 +1,5 @@
-/* Samples, blurs and measures distances in planes of floats. plane_distance sweeps forwards and backwards (chamfer). */
+/* Samples and blurs planes of floats, and computes distances from a border by a chamfer transform: one sweep forwards,
+ * one backwards. */
 #include "sequence/sequence.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ void plane_sample(float *out, const float *plane, int32_t channels, int32_t widt
         out[k] = (1 - fy) * ((1 - fx) * at[0] + fx * at[right]) + fy * ((1 - fx) * at[down] + fx * at[down + right]);
 }
 
-/* Running sums along a line of n values `step` apart. */
+/* Replaces n values, `step` apart, by the means of 2 radius + 1 of them, with a running sum. */
 static void blur_line(float *line, int32_t n, ptrdiff_t step, int32_t radius, float *copy)
 {
     for (int32_t i = 0; i < n; i++)
@@ -48,7 +49,8 @@ void plane_blur(float *plane, int32_t width, int32_t height, int32_t radius, int
     }
 }
 
-/* Distances grow from pixels of distance 0: forwards from neighbours left and above, then backwards. */
+/* Lowers distances by those of four neighbours plus a step: those left and above, or backwards those right and
+ * below. */
 static void grow(float *distance, int32_t width, int32_t height, bool backwards)
 {
     static const int32_t dx[4] = {-1, -1, 0, 1}, dy[4] = {0, -1, -1, -1};
@@ -74,7 +76,8 @@ void plane_distance(float *distance, const float *plane, int32_t width, int32_t 
         bool below = i + width < n && (plane[i + width] > 0.5F) != is_in;
         distance[i] = left || right || above || below ? 1 : none;
     }
-    /* A path from one side to the other passes pixels of distance 1, so that one pair of passes serves both. */
+    /* A path from one side to the other passes pixels of distance 1, so that one pair of sweeps is right for both
+     * sides. */
     grow(distance, width, height, false);
     grow(distance, width, height, true);
     for (int32_t i = 0; i < n; i++)

@@ -1,5 +1,5 @@
-/* Propagates a mask to the frames after it: each pixel is scored (evidence.c), and a minimum cut decides at the
- * working size, then again near the border at full size. Start at propagation_next. */
+/* Propagates a mask to the frames after it. Each pixel gets a score (evidence.c); a minimum cut labels the pixels of
+ * the working size, and a second one those of full size near the border. Start at propagation_next. */
 #include "sequence/sequence.h"
 
 #include <math.h>
@@ -9,18 +9,19 @@
 #include "refine/refine.h"
 
 #define SQUARE_PX    20
-#define COUPLING     1.6  /* as clv_refine's: lost between two unlike labels on like pixels, in 256 x 256 */
-#define BORDER_PX    3    /* of the working size: pixels as near to the border are decided again at full size */
-#define SURE         0.7F /* how far a label counts as certain for the next frame; the rest is its probability */
-#define LARGEST      50.0 /* score */
-#define CERTAIN      1e4F /* more than all couplings of a pixel */
-#define UNDECIDED    2
+#define COUPLING     1.6  /* of two pixels of the same colour, for an image of 256 x 256, as in clv_refine */
+#define BORDER_PX    3    /* working pixels from the border within which pixels are labelled again at full size */
+#define LABEL_WEIGHT 0.7F /* weight of the label in the foreground of the next frame; its probability has the rest */
+#define MAX_SCORE    50.0 /* largest score */
+#define FIXED_SCORE  1e4F /* score of a fixed label: more than all couplings of a pixel */
+#define UNLABELLED   2
 #define N_PLANES     9
 #define FINE_COLOURS ((size_t)FRAME_FINE * FRAME_FINE * FRAME_FINE)
 #define COLOURS      ((size_t)FRAME_BINS * FRAME_BINS * FRAME_BINS)
 
-/* Weights of the terms in the score of foreground: logistic regression on the pixels within 40 of a border, in frames
- * that were propagated with the weights of the rounds before (six videos of DAVIS 2016, their first 40 frames). */
+/* Weights of the terms in the score of foreground. Logistic regression on the pixels within 40 of a border, over
+ * rounds: the frames of a round were propagated with the weights of the round before (the first 40 frames of six videos
+ * of DAVIS 2016). */
 static const double WEIGHTS[PROPAGATE_TERMS] = {
     [TERM_BEFORE] = 0.24,  [TERM_NEAR] = 0.30, [TERM_FAR] = 0.28,    [TERM_COLOUR] = 0.42, [TERM_FIRST] = 0.22,
     [TERM_OVERALL] = 0.32, [TERM_HOLE] = 0.41, [TERM_ANCHOR] = 1.87, [TERM_MOTION] = 0.3,  [TERM_ALWAYS] = -0.01,
@@ -36,7 +37,7 @@ void propagation_release(struct propagation *self)
     *self = (struct propagation){.terms = NULL};
 }
 
-static enum clv_status take_arrays(struct propagation *self, struct clv_error *err)
+static enum clv_status alloc_arrays(struct propagation *self, struct clv_error *err)
 {
     size_t n = (size_t)self->width * (size_t)self->height, of_float = sizeof(float);
     size_t n_cells = (size_t)self->columns * (size_t)self->rows * COLOURS;
@@ -56,7 +57,7 @@ static enum clv_status take_arrays(struct propagation *self, struct clv_error *e
     return arena->failed ? fail_memory(err) : CLV_OK;
 }
 
-/* foreground[height][width] = mean of the pixels of the mask under each; what is neither counts half. */
+/* foreground[height][width] = mean of the pixels of the mask in each block of full size; void counts 1/2. */
 static void shrink_mask(float *foreground, const struct propagation *self, const uint8_t *mask)
 {
     int32_t factor = frame_factor(self->full_width, self->full_height);
@@ -83,7 +84,7 @@ enum clv_status propagation_init(struct propagation *self, const struct clv_imag
     result.height = result.first.image.height;
     result.columns = (result.width - 1) / SQUARE_PX + 1;
     result.rows = (result.height - 1) / SQUARE_PX + 1;
-    MUST(take_arrays(&result, err));
+    MUST(alloc_arrays(&result, err));
     size_t n = (size_t)result.width * (size_t)result.height;
     shrink_mask(result.first_foreground, &result, mask);
     memcpy(result.foreground, result.first_foreground, n * sizeof *result.foreground);
@@ -97,64 +98,64 @@ enum clv_status propagation_init(struct propagation *self, const struct clv_imag
     return CLV_OK;
 }
 
-/* A cut of an image's pixels by scores of the working size. */
-struct energy {
+/* The scores of a minimum cut of an image's pixels, interpolated from those of the working size. */
+struct pixel_context {
     const float *score; /* [height][width] */
     int32_t width, height;
     const struct pixel_couplings *couplings;
-    const uint8_t *decided; /* [image height][image width] labels, or UNDECIDED; NULL: none is */
+    const uint8_t *fixed; /* [image height][image width] fixed labels, or UNLABELLED; NULL: no label is fixed */
 };
 
-static void energy_scores(const void *context, float *unary, int32_t x, int32_t y, int32_t n)
+static void pixel_scores_fill(const void *context, float *unary, int32_t x, int32_t y, int32_t n)
 {
-    const struct energy *self = context;
+    const struct pixel_context *self = context;
     const struct clv_image *image = self->couplings->image;
     float sx = (float)self->width / (float)image->width, sy = (float)self->height / (float)image->height;
-    const uint8_t *decided = self->decided ? self->decided + (size_t)y * (size_t)image->width + (size_t)x : NULL;
+    const uint8_t *fixed = self->fixed ? self->fixed + (size_t)y * (size_t)image->width + (size_t)x : NULL;
     for (int32_t i = 0; i < n; i++)
-        if (decided && decided[i] != UNDECIDED)
-            unary[i] = decided[i] ? CERTAIN : -CERTAIN;
+        if (fixed && fixed[i] != UNLABELLED)
+            unary[i] = fixed[i] ? FIXED_SCORE : -FIXED_SCORE;
         else
             plane_sample(&unary[i], self->score, 1, self->width, self->height, ((float)(x + i) + 0.5F) * sx - 0.5F,
                          ((float)y + 0.5F) * sy - 0.5F);
 }
 
-static void energy_row(const void *context, float *unary, float *const coupling[4], int32_t x, int32_t y, int32_t n)
+static void pixel_row_fill(const void *context, float *unary, float *const coupling[4], int32_t x, int32_t y, int32_t n)
 {
-    const struct energy *self = context;
-    energy_scores(self, unary, x, y, n);
+    const struct pixel_context *self = context;
+    pixel_scores_fill(self, unary, x, y, n);
     pixel_couplings_row(coupling, self->couplings, x, y, n);
 }
 
-static enum clv_status cut(uint8_t *labels, const struct propagation *self, const float *score, const uint8_t *decided,
+static enum clv_status cut(uint8_t *labels, const struct propagation *self, const float *score, const uint8_t *fixed,
                            const struct clv_image *image, struct clv_error *err)
 {
     OWNED(pixel_couplings_release) struct pixel_couplings couplings = {.weight = NULL};
     MUST(pixel_couplings_init(&couplings, image, COUPLING, err));
-    const struct energy own = {score, self->width, self->height, &couplings, decided};
+    const struct pixel_context context = {score, self->width, self->height, &couplings, fixed};
     const struct pixel_energy energy = {.width = image->width,
                                         .height = image->height,
-                                        .row = energy_row,
-                                        .context = &own,
-                                        .scores = energy_scores,
+                                        .row = pixel_row_fill,
+                                        .context = &context,
+                                        .scores = pixel_scores_fill,
                                         .largest = pixel_couplings_largest(&couplings)};
     size_t n_open;
     return pixel_cut(labels, &n_open, &energy, NULL, PIXEL_CUT_WHOLE, err);
 }
 
-/* score[height][width] */
-static void add_up(float *score, const struct propagation *self)
+/* Sums the weighted terms: score[height][width]. */
+static void sum_terms(float *score, const struct propagation *self)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     for (size_t i = 0; i < n; i++) {
         double sum = 0;
         for (int32_t k = 0; k < PROPAGATE_TERMS; k++)
             sum += WEIGHTS[k] * (double)self->terms[i * PROPAGATE_TERMS + (size_t)k];
-        score[i] = (float)fmin(fmax(sum, -LARGEST), LARGEST);
+        score[i] = (float)fmin(fmax(sum, -MAX_SCORE), MAX_SCORE);
     }
 }
 
-/* Labels of full size: those of the working size, but near their border undecided. */
+/* Enlarges the labels of the working size to labels of full size, UNLABELLED near the border. */
 static void enlarge(uint8_t *labels, const struct propagation *self, const uint8_t *small, float *plane)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
@@ -167,26 +168,26 @@ static void enlarge(uint8_t *labels, const struct propagation *self, const uint8
         for (int32_t x = 0; x < self->full_width; x++) {
             size_t i = row + (size_t)((int64_t)x * self->width / self->full_width);
             labels[(size_t)y * (size_t)self->full_width + (size_t)x] =
-                fabsf(distance[i]) <= BORDER_PX ? UNDECIDED : small[i];
+                fabsf(distance[i]) <= BORDER_PX ? UNLABELLED : small[i];
         }
     }
 }
 
-static enum clv_status decide(uint8_t *labels, struct propagation *self, const struct clv_image *image,
-                              struct clv_error *err)
+static enum clv_status label_frame(uint8_t *labels, struct propagation *self, const struct clv_image *image,
+                                   struct clv_error *err)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     float *score = self->planes;
-    OWNED_ARRAY uint8_t *small = array_alloc(n, 1), *decided = array_alloc((size_t)image->width, (size_t)image->height);
-    NEED(small && decided);
-    add_up(score, self);
+    OWNED_ARRAY uint8_t *small = array_alloc(n, 1), *fixed = array_alloc((size_t)image->width, (size_t)image->height);
+    NEED(small && fixed);
+    sum_terms(score, self);
     MUST(cut(small, self, score, NULL, &self->now.image, err));
     for (size_t i = 0; i < n; i++) {
         float likely = (float)(1 / (1 + portable_exp(-(double)score[i])));
-        self->foreground[i] = SURE * (float)small[i] + (1 - SURE) * likely;
+        self->foreground[i] = LABEL_WEIGHT * (float)small[i] + (1 - LABEL_WEIGHT) * likely;
     }
-    enlarge(decided, self, small, score + n);
-    return cut(labels, self, score, decided, image, err);
+    enlarge(fixed, self, small, score + n);
+    return cut(labels, self, score, fixed, image, err);
 }
 
 /* Finds the motion between `before`, `now` and `after`. */
@@ -218,13 +219,13 @@ enum clv_status propagation_next(uint8_t *labels, struct propagation *self, cons
             self->full_height);
     MUST(find_motion(self, image, after, err));
     MUST(evidence_gather(self, err));
-    MUST(decide(labels, self, image, err));
+    MUST(label_frame(labels, self, image, err));
     frame_release(&self->before);
     self->before = TAKE(self->now);
     return CLV_OK;
 }
 
-/* An image that frames->read gave. */
+/* An image that frames->read has set. */
 struct held_image {
     struct clv_image image;
     bool is_view;

@@ -1,6 +1,5 @@
-/* Labels a sequence window by window: the slices of a window are extracted side by side, its nodes are labelled (or
- * scored) jointly, and those slices are painted to which the middle of the window is the nearest. Start at
- * do_window. */
+/* Labels a sequence window by window: extracts the slices of a window in parallel, labels (or scores) its nodes
+ * jointly, and lets `one` paint the slices to which the middle of the window is the nearest. Start at do_window. */
 #include "sequence/sequence.h"
 
 #include <malloc.h>
@@ -10,15 +9,15 @@
 #include "model/model.h"
 #include "refine/by_model/by_model.h"
 
-/* A slice of the current window; without nodes if it could not be read, or is not read yet. */
+/* A slice of the sequence. It has no nodes before it is read, if it cannot be read, and after its windows. */
 struct loaded {
     struct slice slice;
     enum clv_status status;
     struct clv_error error;
-    size_t first_node; /* in y */
+    size_t first_node; /* index in y */
 };
 
-static enum clv_status look_at(struct slices *self, size_t index, struct clv_image *image, struct clv_error *err)
+static enum clv_status slice_read(struct slices *self, size_t index, struct clv_image *image, struct clv_error *err)
 {
     struct slice *slice = &self->loaded[index].slice;
     MUST(self->read(self->context, index, image, err));
@@ -35,13 +34,13 @@ static enum clv_status extract(void *context, size_t index, int thread, struct c
     if (loaded->slice.example.row || loaded->status != CLV_OK)
         return CLV_OK;
     FAIL_IF(stop_requested(self->progress), CLV_ERR_INTERRUPTED, "interrupted");
-    loaded->status = look_at(self, self->offset + index, &image, &loaded->error);
+    loaded->status = slice_read(self, self->offset + index, &image, &loaded->error);
     if (!self->are_views)
         clv_image_release(&image);
     return loaded->status == CLV_ERR_MEMORY ? fail_memory(err) : CLV_OK;
 }
 
-/* Checks the size of a slice. One that differs in size from the first slice fails alone, and counts as missing. */
+/* Checks the size of a slice. A slice of another size than the first fails and is missing; the others continue. */
 static void check_size(struct slices *self, struct loaded *loaded)
 {
     const struct clv_example *example = &loaded->slice.example;
@@ -54,8 +53,8 @@ static void check_size(struct slices *self, struct loaded *loaded)
                               example->height, self->width, self->height);
 }
 
-/* Labels the n slices from `first` on. */
-static enum clv_status label(struct slices *self, size_t first, size_t n, struct clv_error *err)
+/* Labels or scores n slices jointly, from `first`. */
+static enum clv_status label_slices(struct slices *self, size_t first, size_t n, struct clv_error *err)
 {
     OWNED_ARRAY struct slice **slices = array_alloc(n, sizeof *slices);
     OWNED_ARRAY bool *is_apart = array_zalloc(n, sizeof *is_apart);
@@ -135,7 +134,7 @@ static enum clv_status do_one(void *context, size_t index, int thread, struct cl
     return self->one(self->context, self->offset + index, thread, err);
 }
 
-/* Labels the slices from *next on whose own window is window k. */
+/* Labels the slices from *next to the end of those to which the middle of window k is the nearest. */
 static enum clv_status do_window(struct slices *self, size_t k, size_t *next, struct clv_error *err)
 {
     size_t size = (size_t)self->model->recipe.window, n = self->n < size ? self->n : size;
@@ -148,9 +147,9 @@ static enum clv_status do_window(struct slices *self, size_t k, size_t *next, st
     self->offset = first;
     if (is_wanted)
         MUST(parallel_for(n, self->n_threads, extract, self, err));
-    malloc_trim(0); /* blocks of a window seldom fit into the freed ones of the window before */
+    malloc_trim(0); /* blocks of a window seldom fit into the freed blocks of the window before */
     if (is_wanted)
-        MUST(label(self, first, n, err));
+        MUST(label_slices(self, first, n, err));
     self->offset = *next;
     MUST(parallel_for(end - *next, self->n_threads, do_one, self, err));
     *next = end;

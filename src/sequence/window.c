@@ -1,4 +1,4 @@
-/* Joins the slices of a window into one problem and labels it; divides a sequence into overlapping windows. Start at
+/* Joins the slices of a window into one problem and labels it. Divides a sequence into overlapping windows. Start at
  * window_label. */
 #include "sequence/sequence.h"
 
