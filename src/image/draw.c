@@ -29,7 +29,7 @@ struct line {
 
 struct tile {
     int32_t x0, y0, x1, y1;      /* pixels of the image, x0 <= x < x1, y0 <= y < y1 */
-    bool touched;                /* a contour comes near */
+    bool touched;                /* a contour is near the tile */
     float distance2[TILE][TILE]; /* squared */
 };
 
@@ -170,7 +170,7 @@ static bool is_uniform(const uint8_t *upper, const uint8_t *lower, int32_t x, in
     return x >= 0 && x + 1 < width && upper[x] == upper[x + 1] && upper[x] == lower[x] && upper[x] == lower[x + 1];
 }
 
-/* Returns how far from a tile, in pixels, contours may be that are seen in it. */
+/* Returns the largest distance from a tile, in pixels, of contours that change it. */
 static int32_t reach_of(const struct line *line)
 {
     return int32_within((double)ceilf(line->half_width + line->rim), 0, INT32_MAX - 2) + 2;

@@ -490,8 +490,8 @@ enum clv_status page_labels_rename(struct page_session *session, int64_t value, 
                                    struct clv_error *err) CLV_CHECK;
 
 /* Deletes a label that no mask, object or box uses. The page's model no longer suggests it. CLV_ERR_USAGE: the label is
- * in use (the message says where), it is the background or the last label above 0, or a training is running. Errors of
- * reading masks and strokes. O(pixels of all masks) */
+ * in use (the message names the file), it is the background or the last label above 0, or a training is running. Errors
+ * of reading masks and strokes. O(pixels of all masks) */
 enum clv_status page_labels_delete(struct page_session *session, int64_t value, struct clv_error *err) CLV_CHECK;
 
 /* The training set of a folder: masks of accepted images, strokes on others, and boxes. */

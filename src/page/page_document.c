@@ -235,7 +235,7 @@ static void drawn_release(struct drawn *drawn)
 }
 
 /* Paints seeds[height][width] for an object: excludes the pixels of other objects, then paints the object's strokes in
- * their order and excludes what is outside of its last box. Returns the number of its strokes. */
+ * their order and excludes pixels outside of its last box. Returns the number of its strokes. */
 static int32_t fill_seeds(uint8_t *seeds, const struct page_document *document, const struct drawn *drawn)
 {
     const struct page_history *history = &document->history;

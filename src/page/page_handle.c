@@ -259,7 +259,7 @@ static enum clv_status tell_state(struct page_response *response, struct page_se
         session->n_models = trainer->count(trainer->context);
         MUST(page_session_use_model(session, err));
     }
-    text_put(json, "{\"folder\":"); /* in full: the page shows where it saves */
+    text_put(json, "{\"folder\":"); /* the absolute path: the page shows where labels are saved */
     text_put_json(json, session->folder);
     text_printf(json, ",\"has_model\":%s,\"model\":%d,", session->model.w ? "true" : "false", session->model_revision);
     put_labels(json, &session->set.labels);

@@ -333,7 +333,8 @@ static bool find_mask(struct page_document *document, const uint8_t *mask, uint8
            (cursor < history->n && paints(document, page_history_step(history, cursor, 1), mask, painted));
 }
 
-/* Reads mask and objects from their files. Leaves what has no file empty, and objects if they are not kept apart. */
+/* Reads the mask and the objects from their files. Leaves the mask or the objects empty if they have no file, and the
+ * objects if they are not kept apart. */
 static enum clv_status read_files(struct clv_mask *mask, struct clv_object_map *objects,
                                   const struct page_session *session, const struct page_item *item,
                                   const struct clv_image *image, struct clv_error *err)

@@ -68,7 +68,7 @@ bool npy_recognised(const unsigned char *bytes, size_t size);
 enum clv_status npy_parse(struct number_array *array, const unsigned char *bytes, size_t size, const char *readable,
                           struct clv_error *err) CLV_CHECK;
 
-/* Georeferences: GeoTIFF's tags as they are in the file (OGC 19-008r4), and coordinates computed from them. */
+/* Georeferences: GeoTIFF's tags as stored (OGC 19-008r4), and coordinates computed from them. */
 
 /* Owns its arrays. Zeros: no georeference. */
 struct georeference {
@@ -282,9 +282,9 @@ enum clv_status raster_tiff_read_whole(uint8_t *labels, int32_t *numbers, struct
                                        const struct image_part *at, struct clv_error *err) CLV_CHECK;
 void raster_tiff_block(int32_t *width, int32_t *height, const struct raster_tiff *self);
 
-/* Files that GDAL reads, with functions like those of TIFFs above. Builds WITH_GDAL=0 know none. Formats that cleave
- * reads are not left to GDAL. An alpha band does not count as a band: pixels that it or another mask hides are NAN. The
- * georeference has the tags that GDAL writes into GeoTIFFs. */
+/* Files that GDAL reads, with functions like those of TIFFs above. In builds WITH_GDAL=0 raster_gdal_knows is false for
+ * all files. GDAL does not read the formats that cleave reads itself. An alpha band does not count as a band: pixels
+ * that it or another mask hides are NAN. The georeference has the tags that GDAL writes into GeoTIFFs. */
 
 struct raster_gdal;
 bool raster_has_gdal(void);

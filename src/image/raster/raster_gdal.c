@@ -1,4 +1,4 @@
-/* Reads rasters by GDAL, which only this file knows: VRT, JPEG 2000, netCDF and others. Builds without WITH_GDAL=1
+/* Reads rasters by GDAL, which only this file uses: VRT, JPEG 2000, netCDF and others. Builds without WITH_GDAL=1
  * refuse them. Start at raster_gdal_open. */
 #include "image/raster/raster.h"
 
@@ -28,7 +28,7 @@ bool raster_has_gdal(void)
     return true;
 }
 
-/* Between quiet_begin and quiet_end GDAL prints nothing; fail_gdal asks for its last message. */
+/* Between quiet_begin and quiet_end GDAL prints nothing; fail_gdal reports its last message. */
 struct quiet {
     bool is_begun;
 };
@@ -228,8 +228,8 @@ enum clv_status raster_gdal_read(float *values, size_t step, struct raster_gdal 
 
 #define MAX_DEPTH 16 /* of VRTs of VRTs */
 
-/* Stamps a file. Files of GDAL's virtual file systems (/vsizip/ and so on) have no inode; their size and time stand for
- * them. */
+/* Stamps a file. Files of GDAL's virtual file systems (/vsizip/ and so on) have no inode, so their size and time are
+ * used. */
 static enum clv_status stamp_one(uint64_t *hash, const char *path, bool is_strict, struct clv_error *err)
 {
     VSIStatBufL info;
