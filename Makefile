@@ -32,7 +32,7 @@ CLEAVE_DATA ?= ../shared/data
 export CLEAVE_DATA
 
 ifeq ($(ARCH),arm64)
-# What tools/arm64-root fetches.
+# The folder that tools/arm64-root fills.
 arm64_root := $(CURDIR)/build/arm64-root
 CC = aarch64-linux-gnu-gcc --sysroot=$(arm64_root)
 CXX = aarch64-linux-gnu-g++ --sysroot=$(arm64_root)
@@ -46,7 +46,7 @@ CC ?= cc
 CXX ?= c++
 OBJCOPY ?= objcopy
 OPTIMIZE ?= -O3
-# No FMA contraction and no reassociation: the same bytes whichever vector width the machine has.
+# No FMA contraction and no reassociation, so that the bytes do not depend on the vector width of the machine.
 CFLAGS ?= $(OPTIMIZE) -g
 CFLAGS += -std=gnu17 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla \
           -ffp-contract=off -fno-math-errno -pthread -fPIC -fvisibility=hidden -MMD -MP
@@ -64,7 +64,7 @@ CXXFLAGS += -fstack-protector-strong
 LDFLAGS += -Wl,-z,relro,-z,now
 endif
 ifneq ($(SANITIZE),)
-# No choice of kernels at load time under sanitizers: those of the machine that builds.
+# Under sanitizers kernels are not chosen at load time: those of the machine that builds are used.
 CPPFLAGS += $(if $(shell grep -ow -m1 avx2 /proc/cpuinfo),-DCLV_MACHINE='"avx2"')
 CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=undefined
 CXXFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer
@@ -74,14 +74,14 @@ ifneq ($(COVERAGE),)
 CFLAGS += --coverage
 LDFLAGS += --coverage
 else
-# Debug information and __FILE__ say where a file is in the source, not where the source is: the same bytes in each folder.
-# gcovr needs to know the latter.
+# Debug information and __FILE__ have paths relative to the source, so that all folders give the same bytes. gcovr needs
+# absolute ones.
 PWD := $(CURDIR)
 CFLAGS += -ffile-prefix-map=$(CURDIR)=.
 CXXFLAGS += -ffile-prefix-map=$(CURDIR)=.
 endif
-# The libraries that the library stands on: MODULES by their pkg-config files, SYSTEM_LIBS by their names. One list for
-# all that is linked here, for tools (make print-libs) and for the installed cleave.pc.
+# The libraries that the library uses: MODULES by their pkg-config files, SYSTEM_LIBS by their names. This list is used
+# for all links here, for tools (make print-libs) and for the installed cleave.pc.
 MODULES := libpng libjpeg libwebp libtiff-4 jansson expat zlib
 SYSTEM_LIBS := -lvl -pthread -lm
 ifeq ($(WITH_BK),1)
@@ -94,19 +94,19 @@ endif
 LDFLAGS += -Wl,--as-needed
 LDLIBS := $(shell pkg-config --libs $(MODULES) 2>/dev/null) $(SYSTEM_LIBS) $(LDLIBS)
 
-# What the command needs besides.
+# Further libraries of the command.
 CLI_LIBS := $(shell pkg-config --libs libmicrohttpd 2>/dev/null)
 
-# What the tests need besides that; one of them looks at what a command leaves as it ends.
+# Further libraries of the tests; one test wraps the function that a command calls at its end.
 TEST_LIBS = $(CLI_LIBS) $(shell pkg-config --libs check 2>/dev/null) -Wl,--wrap=common_options_release
 
 Q := $(if $(V),,@)
 
-# A build that is started from here uses all processors, unless -j says how many: a recipe sees that in MAKEFLAGS.
+# A build that a recipe starts uses all processors, unless -j gives a number, which a recipe finds in MAKEFLAGS.
 MAKE += $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 library_sources := $(filter-out src/cli/%,$(wildcard src/*/*.c src/*/*/*.c))
-# Objects of files that do not read WITH_BK may stand in another build's folder, which has them.
+# Objects of files that do not use WITH_BK may be in the folder of another build, COMPILED.
 COMPILED ?= $(BUILD)
 reads_bk := $(shell grep -rlE 'WITH_BK|oracle_state\.h' --include='*.c' src)
 objects_of = $(foreach source,$(1),$(if $(filter $(source),$(reads_bk)),$(BUILD),$(COMPILED))/$(source:.c=.o))
@@ -123,10 +123,10 @@ benches := $(patsubst tools/bench/%.c,$(BUILD)/bench/%,$(wildcard tools/bench/*.
 bench_peers := $(BUILD)/bench/opencv $(BUILD)/bench/dlib $(BUILD)/bench/dlib_train
 converters := $(patsubst tools/datasets/%.c,$(BUILD)/datasets/%,$(wildcard tools/datasets/*.c))
 learned := $(patsubst tools/%.c,$(BUILD)/%,$(wildcard tools/learn/*.c))
-# The papers' simulated problems, and images of animals: tests draw them, too.
+# Programs that draw the papers' simulated problems and images of animals; tests draw them, too.
 synth := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/synth/*.c))
 simulator := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/reproduce/simulate/*.c))
-# Every program of tools/ but the examples, which make check-library builds.
+# All programs of tools/ except the examples, which make check-library builds.
 programs := $(benches) $(bench_peers) $(converters) $(learned) $(BUILD)/synth $(BUILD)/faults/driver $(BUILD)/faults/malloc.so $(BUILD)/faults/mutate
 reproduction_scripts := $(filter-out %.md %/simulate,$(wildcard tools/reproduce/*))
 reproductions := $(reproduction_scripts:tools/reproduce/%=reproduce-%)
@@ -166,7 +166,7 @@ demo: deps
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tools/demo $(BUILD)
 
-# With WITH_MPI=1 what differs then, and no more.
+# With WITH_MPI=1 only the checks that differ.
 ifeq ($(WITH_MPI),1)
 check: deps
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/reproduce/simulate
@@ -180,7 +180,7 @@ check: deps
 	$(Q)$(MAKE) --no-print-directory check-library
 endif
 
-# What others see of the library: installed into $(BUILD)/stage, found by pkg-config, used by programs outside of the tree.
+# Tests the installed library: in $(BUILD)/stage, found by pkg-config, used by programs outside of the tree.
 check-library: stage $(BUILD)/run-tests
 	$(Q)CC='$(CC)' CXX='$(CXX)' SANITIZE=$(SANITIZE) HARDEN=$(HARDEN) COVERAGE=$(COVERAGE) tools/check-library $(BUILD)
 
@@ -194,7 +194,7 @@ check-python: deps
 	$(Q)$(MAKE) --no-print-directory stage
 	$(Q)tools/check-python $(BUILD)
 
-# The Python package with a library of its own in it (without libmaxflow; what does not read WITH_BK is compiled once for
+# The Python package with the library inside (without libmaxflow; files that do not use WITH_BK are compiled once for
 # both), and its source: $(BUILD)/wheel.
 wheel: deps
 	$(Q)tools/deps python
@@ -202,53 +202,57 @@ wheel: deps
 	$(Q)$(MAKE) --no-print-directory WITH_BK=0 BUILD=$(BUILD)/no-bk COMPILED=$(BUILD) stage
 	$(Q)tools/wheel $(BUILD)
 
-# A learner, a block, an option and formats added to a copy of the tree by the files that src/README.md names: does all follow?
+# Adds a learner, a block, an option and formats to a copy of the tree by the files that src/README.md names, and checks
+# all effects.
 check-extend: deps
 	$(Q)tools/check-extend $(BUILD)
 
-# Every allocation and system call of every command failed, files cut off and flipped, processes killed: a table.
+# Prints a table of failures: each allocation and system call of each command fails, files are cut off and flipped,
+# processes killed.
 check-faults: deps
 	$(Q)tools/check-faults $(BUILD)
 
-# Lines of src/ made wrong one by one (tools/mutants.tsv): does a test notice? An hour, or the rest of one that was stopped.
-# make mutate SAMPLE=200 SEED=1 [FOLDERS="page feature/blocks"]: lines that a program draws, some seconds each.
+# Changes lines of src/ one by one (tools/mutants.tsv) and checks that a test fails. Takes an hour; continues a run that
+# was stopped.
+# make mutate SAMPLE=200 SEED=1 [FOLDERS="page feature/blocks"]: lines drawn at random, some seconds each.
 mutate: deps
 	$(Q)tools/deps mutate
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/cleave-faults $(BUILD)/run-tests
 	$(Q)tools/mutate $(BUILD) $(if $(SAMPLE),--sample $(SAMPLE) --seed $(or $(SEED),1) $(FOLDERS))
 
-# The scripts of tools/cluster under a real Slurm on this machine, whose nodes are killed.
+# Runs the scripts of tools/cluster under a real Slurm on this machine, and kills nodes.
 check-cluster:
 	$(Q)$(MAKE) --no-print-directory WITH_MPI=1 deps
 	$(Q)tools/deps cluster
 	$(Q)$(MAKE) --no-print-directory WITH_MPI=1 all
 	$(Q)tools/check-cluster $(BUILD)
 
-# The page of `cleave label` in a real browser.
+# Tests the page of `cleave label` in a real browser.
 check-page: deps
 	$(Q)tools/deps page
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/synth
 	$(Q)tools/check-page $(BUILD)
 
-# The plugin for QGIS, headless.
+# Tests the plugin for QGIS without a display.
 check-qgis: deps
 	$(Q)tools/deps qgis
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/datasets/raster
 	$(Q)tools/check-qgis $(BUILD)
 
-# The same bytes of a fixed suite of commands from every compiler, optimisation and processor there is.
+# Checks that a fixed suite of commands gives the same bytes with each compiler, optimisation and processor that is
+# available.
 check-digests: deps
 	$(Q)tools/deps digests
 	$(Q)tools/deps arm64
 	$(Q)tools/check-digests $(BUILD)
 
-# Suites of tests for 64-bit ARM under qemu-user: make check-arm64 SUITES="maths exact_cut"
+# Runs test suites for 64-bit ARM under qemu-user: make check-arm64 SUITES="maths exact_cut"
 check-arm64:
 	$(Q)$(MAKE) --no-print-directory ARCH=arm64 BUILD=build/arm64 deps
 	$(Q)$(MAKE) --no-print-directory ARCH=arm64 BUILD=build/arm64 all build/arm64/run-tests
 	$(Q)tools/check-arm64 build/arm64 $(SUITES)
 
-# `make demo`, `make check` and the packages of `make deb`, each on a fresh Debian of its own (root, debootstrap).
+# Runs `make demo`, `make check` and the packages of `make deb`, each on a separate fresh Debian (root, debootstrap).
 # RELEASE=trixie is Debian 13.
 chroot-check:
 	$(Q)tools/deps chroot
@@ -277,7 +281,7 @@ bench: deps
 	$(Q)tools/bench/run $(BUILD)
 	$(Q)tools/bench/polygons $(BUILD)
 
-# GeoJSON of a mask of SIDE x SIDE pixels beside gdal_polygonize, where that is there.
+# GeoJSON of a mask of SIDE x SIDE pixels, compared with gdal_polygonize if that is installed.
 bench-polygons: deps
 	$(Q)tools/deps bench
 	$(Q)tools/deps rasters
@@ -290,13 +294,13 @@ $(bench_targets): bench-%: deps
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/bench/$* $(bench_peers)
 	$(Q)tools/bench/run $(BUILD) $*
 
-# Objects of nuclei against two baselines; DATA is the set.
+# Objects of nuclei compared with two baselines; DATA is the set.
 bench-objects: deps
 	$(Q)tools/deps objects
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tools/bench/objects $(BUILD) $(or $(DATA),../shared/data/nuclei)
 
-# Multispectral images, beside a random forest.
+# Multispectral images, compared with a random forest.
 bench-rasters: deps
 	$(Q)tools/deps rasters
 	$(Q)$(MAKE) --no-print-directory all
@@ -307,17 +311,17 @@ bench-rasters-large: deps
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/datasets/raster
 	$(Q)tools/bench/rasters-large $(BUILD) $(SIDE)
 
-# What several processes gain, one task: make bench-cluster TASKS="features crf"
+# The speed-up by several processes; one task: make bench-cluster TASKS="features crf"
 bench-cluster:
 	$(Q)$(MAKE) --no-print-directory WITH_MPI=1 deps
 	$(Q)$(MAKE) --no-print-directory WITH_MPI=1 all $(BUILD)/bench/shards
 	$(Q)tools/bench/cluster $(BUILD) $(TASKS)
 
-# Programs that bring published data sets into a form that cleave reads: $(BUILD)/datasets/NAME; tools/datasets describes their use.
+# Programs that convert published datasets for cleave: $(BUILD)/datasets/NAME; tools/datasets describes their use.
 datasets: deps
 	$(Q)$(MAKE) --no-print-directory $(converters)
 
-# The papers' tables next to ours: OUT keeps every result with its settings, and a run that was stopped goes on.
+# The papers' tables next to ours. OUT keeps every result with its settings; a run that was stopped continues.
 $(reproductions): reproduce-%: deps
 	$(Q)$(MAKE) --no-print-directory all $$(sed -nE 's,.*"\$$build/((bench|learn|reproduce)/[a-z_]+)".*,$(BUILD)/\1,p' tools/reproduce/$* | sort -u)
 	$(Q)tools/reproduce/$* $(BUILD) $(or $(OUT),$(BUILD)/reproduce-$*)
@@ -326,7 +330,7 @@ fuzz: deps
 	$(Q)tools/deps fuzz
 	$(Q)tools/fuzz $(BUILD)
 
-# README's pictures again, into assets/; after make check-python.
+# Makes README's pictures in assets/; run make check-python before.
 pictures: demo
 	$(Q)tools/pictures $(BUILD)
 
@@ -340,8 +344,8 @@ portable: deps
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)CC='$(CC)' tools/portable $(BUILD) $(VERSION) $(WITH_BK)
 
-# That folder with and without libmaxflow, unpacked elsewhere and in Debians with nothing installed: the masks, and the page.
-# RELEASES= goes without those Debians (root, debootstrap). With ARCH=arm64, under qemu.
+# Tests that folder with and without libmaxflow, unpacked elsewhere and in Debians with nothing installed: masks, and the
+# page. RELEASES= skips those Debians (root, debootstrap). With ARCH=arm64, under qemu.
 native := $(if $(ARCH),$(BUILD:/$(ARCH)=),$(BUILD))
 check-portable: portable
 	$(Q)$(MAKE) --no-print-directory WITH_BK=0 BUILD=$(BUILD)/no-bk portable
@@ -350,7 +354,7 @@ ifneq ($(ARCH),)
 endif
 	$(Q)tools/check-portable $(native) $(BUILD) $(BUILD)/no-bk
 
-# The portable folder as an image for containers, and in a container of it, where those run.
+# Makes an image for containers of the portable folder, and tests it in a container where those run.
 image: portable
 	$(Q)tools/deps image
 	$(Q)CC='$(CC)' tools/image $(BUILD) $(VERSION)
@@ -358,7 +362,8 @@ image: portable
 check-image: image
 	$(Q)tools/check-image $(BUILD) $(VERSION)
 
-# The same bytes of the command, the libraries and all packages, built here and from the tarball elsewhere. PARTS="binary wheel"
+# Checks that the command, the libraries and all packages built here and from the tarball elsewhere have the same bytes.
+# PARTS="binary wheel"
 check-rebuild: deps
 	$(Q)tools/check-rebuild $(BUILD) $(VERSION) $(PARTS)
 
@@ -367,7 +372,7 @@ deb: deps
 	$(Q)tools/deps deb
 	$(Q)tools/deb $(BUILD) $(VERSION)
 
-# How this build compiles and links, for tools/mutate.
+# Prints how this build compiles and links, for tools/mutate.
 print-build:
 	@echo 'CC=$(CC)'
 	@echo 'CPPFLAGS=$(CPPFLAGS)'
@@ -380,7 +385,7 @@ print-build:
 	@echo 'FAULT_OBJECTS=$(cli_objects) $(fault_objects)'
 	@echo 'TEST_OBJECTS=$(run_tests_objects)'
 
-# What a program needs to link the static archive.
+# Prints the libraries that a program with the static archive needs.
 print-libs:
 	@echo '$(LDLIBS)'
 
@@ -407,7 +412,7 @@ install: all
 	$(Q)install -m 644 tools/examples/*.c $(doc)/examples/
 	@echo "cleave is in $(prefix)/bin, libcleave in $(libdir), man pages in $(prefix)/share/man"
 
-# Files by name, and the folders that are nobody else's.
+# Removes files by name, and folders that only cleave uses.
 uninstall:
 	$(Q)rm -f $(prefix)/bin/cleave $(addprefix $(libdir)/,libcleave.a libcleave.so $(SONAME) $(SHARED) pkgconfig/cleave.pc) \
 	    $(prefix)/include/cleave.h $(patsubst include/%,$(prefix)/include/%,$(wildcard include/cleave/*.h)) \
@@ -419,7 +424,7 @@ uninstall:
 clean:
 	rm -rf build
 
-# Objects depend on the flags they were built with: a change of knobs rebuilds.
+# Objects depend on the flags they were built with: changed settings rebuild them.
 flags := $(CC) $(CXX) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS) $(LDFLAGS) $(LDLIBS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
@@ -436,7 +441,7 @@ $(BUILD)/%.o: %.cc $(BUILD)/flags
 	$(if $(Q),@echo "  CXX  $<")
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -c -o $@ $<
 
-# The installed libraries show only the public names: internal ones are made local.
+# The installed libraries export only the public names: internal ones are made local.
 $(BUILD)/libcleave.a: $(library_objects)
 	$(if $(Q),@echo "  AR   $@")
 	$(Q)$(LD) -r -o $(BUILD)/libcleave.o $(library_objects)
@@ -466,7 +471,7 @@ $(BUILD)/mpi/cleave: $(cli_objects) $(filter-out $(BUILD)/src/cluster/comm_link.
 	$(if $(Q),@echo "  LD   $@")
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS) $(CLI_LIBS) $(shell pkg-config --libs mpi-c 2>/dev/null)
 
-# The files of the page are within this object.
+# This object contains the files of the page.
 $(BUILD)/src/cli/label/cmd_label.o: $(wildcard assets/page/*)
 
 # The command with failure injection, and the tests: only src/base/array.c is compiled differently.
@@ -483,13 +488,13 @@ $(BUILD)/tests/%.o: CPPFLAGS += -Itests -I.
 # No sibling calls: failed_at follows the calls of a helper back to the test.
 $(BUILD)/tests/%.o: CFLAGS += -Wno-missing-prototypes -fno-optimize-sibling-calls
 
-# The commands' parts are tested by what they do as a whole, but their options in this program, too.
+# Commands are tested as a whole; only the tables of their options are tested in this program, too.
 run_tests_objects := $(test_objects) $(filter-out %/main.o,$(simulator) $(synth)) $(filter-out %/cli/main.o,$(cli_objects)) $(fault_objects)
 $(BUILD)/run-tests: $(run_tests_objects) | $(converters) $(BUILD)/synth $(BUILD)/reproduce/simulate
 	$(if $(Q),@echo "  LD   $@")
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS) $(TEST_LIBS)
 
-# What tools/check-faults runs: the driver, a malloc that fails, and file readers (fuzz targets) over mutated files.
+# Programs of tools/check-faults: the driver, a malloc that fails, and file readers (fuzz targets) on mutated files.
 $(BUILD)/faults/driver: tools/faults/driver.c tools/faults/trial.c tools/faults/inject.c tools/faults/trial.h tools/faults/inject.h
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD   $@")
@@ -528,23 +533,23 @@ $(BUILD)/bench/%: tools/bench/%.c $(library_objects)
 	$(if $(Q),@echo "  LD   $@")
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -pie -o $@ $< $(library_objects) $(LDLIBS)
 
-# It draws its images.
+# The benchmark draws its images.
 $(BUILD)/bench/scale: | $(BUILD)/synth
 
-# libsvm and liblinear are the peers of the annotation benchmark, where they are.
+# The tag benchmark compares with libsvm and liblinear if they are installed.
 $(BUILD)/bench/tag: LDLIBS += $(if $(wildcard /usr/include/linear.h),-lsvm -llinear)
 
-# Clp's linear programs are those of branch and bound's, where it is.
+# The benchmark of branch and bound solves linear programs by Clp if it is installed.
 $(BUILD)/bench/branch: LDLIBS += $(if $(wildcard /usr/include/coin/Clp_C_Interface.h),-lClp -lCoinUtils)
 
-# OpenCV's side of the benchmarks; built only where its headers are.
+# OpenCV's part of the benchmarks; built only if its headers are installed.
 $(BUILD)/bench/opencv: tools/bench/opencv.cc
 	@mkdir -p $(@D)
 	$(Q)if pkg-config --exists opencv4; then echo "  LD   $@"; \
 	    $(CXX) -O3 -std=c++17 -o $@ $< $$(pkg-config --cflags opencv4) -lopencv_core -lopencv_imgproc -lopencv_imgcodecs -lopencv_ximgproc; \
 	else echo "skipped: OpenCV is absent (libopencv-dev)"; fi
 
-# dlib's; likewise.
+# dlib's part of the benchmarks; built only if its headers are installed.
 $(BUILD)/bench/dlib $(BUILD)/bench/dlib_train: $(BUILD)/bench/%: tools/bench/%.cc
 	@mkdir -p $(@D)
 	$(Q)if pkg-config --exists dlib-1; then echo "  LD   $@"; \

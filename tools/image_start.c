@@ -1,13 +1,13 @@
-/* The first program in the image of `make image`, which has no shell: it does there what the launcher of the portable
- * folder does. Linked statically. Start at main.
+/* The first program in the image of `make image`, which has no shell: it does the work of the portable folder's
+ * launcher. Linked statically. Start at main.
  *
- * Who runs in a container is root there, and what root writes into a folder of the machine outside may belong to root
- * outside. So this program becomes the owner of the folder that it stands in (/data, unless podman run -w says
- * otherwise): with podman run by an ordinary user that is this user, whom the container calls root; with docker, or
- * podman by root, it is who owns the folder that was mounted. Where --user asked for another user, it stays that one.
+ * A container runs as root, and files that root writes into a mounted folder may belong to root outside. So this
+ * program becomes the owner of its working folder (/data, unless podman run -w gives another). With podman run by an
+ * ordinary user, that is this user, whom the container calls root; with docker, or podman run by root, it is the owner
+ * of the mounted folder. If --user gave another user, that one stays.
  *
- * A container leads only ports out that were named when it started, so the page is at 8080 unless --port says
- * otherwise. */
+ * A container publishes only the ports that were named when it started, so the page is at 8080 unless --port gives
+ * another. */
 #include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>

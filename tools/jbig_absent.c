@@ -1,5 +1,5 @@
-/* Stands in for libjbig (GPL-2+) in packages that are Apache-2.0: libtiff names its functions, and says of a TIFF with
- * JBIG inside that it cannot be decoded. */
+/* Replaces libjbig (GPL-2+) in packages under Apache-2.0: defines the functions that libtiff links, so that libtiff
+ * reports an error for a TIFF with JBIG inside. */
 #include <stddef.h>
 
 enum { FAILED = 0x20 };

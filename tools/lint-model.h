@@ -1,5 +1,5 @@
-/* What the analyser cannot know from a file of its own: failing never comes out as CLV_OK. Included before each file
- * that tools/lint checks, but for base/error.c itself; no part of a build. */
+/* Tells the analyser what it cannot find in a single file: failing never returns CLV_OK. tools/lint includes it before
+ * each file that it checks, except base/error.c; it is not part of a build. */
 #include "base/base.h"
 
 #define fail(err, status, ...)        (fail(err, status, __VA_ARGS__), (status))

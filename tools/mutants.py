@@ -1,6 +1,6 @@
 """Draws mutants of src/*.c: a statement deleted, a comparison turned, a constant, sign or index changed, arguments swapped, a
-condition negated. Only bodies of functions. Which mutants a seed draws depends on the text around each of them alone, so that a
-change elsewhere leaves them."""
+condition negated; only in bodies of functions. Which mutants a seed draws depends only on the text around each of them, so that
+changes elsewhere do not affect them."""
 import glob
 import hashlib
 import os

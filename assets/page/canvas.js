@@ -1,4 +1,4 @@
-// The image with labels over it, zoomed and moved.
+// Draws the image with labels over it, zoomed and moved.
 export class Canvas {
   constructor(element) {
     this.element = element;
@@ -45,13 +45,14 @@ export class Canvas {
 
   move(dx, dy) { this.x += dx; this.y += dy; this.moved = true; this.draw(); }
 
-  // From the window to the image.
+  // Converts the window coordinates of an event to image coordinates.
   place(event) {
     const box = this.element.getBoundingClientRect();
     return [(event.clientX - box.left - this.x) / this.scale, (event.clientY - box.top - this.y) / this.scale];
   }
 
-  // runs: value, length, value, length ..; values are 0 for none, or an object's number + 1. Tinted inside, the selected object more; opaque at borders.
+  // Shows labels and returns the number of their pixels. runs: value, length, value, length ..; a value is 0 for no object, or an object's
+  // number + 1. Objects are tinted, the selected one more; their borders are opaque.
   label(runs, width, height, colours, isSuggestion) {
     this.colours = colours;
     const labels = new Int32Array(width * height);
@@ -63,13 +64,13 @@ export class Canvas {
     return n;
   }
 
-  // The number of the object at a place in the image, or -1.
+  // Returns the number of the object at a point of the image, or -1.
   objectAt(x, y) {
     const [width, height] = this.size ?? [0, 0];
     return !this.isSuggestion && x >= 0 && y >= 0 && x < width && y < height ? this.labels[Math.floor(y) * width + Math.floor(x)] - 1 : -1;
   }
 
-  // Whether a way or a box has something of the image: what is beside it draws nothing. The server has the same rule.
+  // Whether a stroke's line or a box meets the image. Others draw nothing; the server has the same rule.
   isOnImage(kind, points) {
     const [width, height] = this.size ?? [0, 0];
     if (kind === 'box') {
@@ -91,8 +92,8 @@ export class Canvas {
     return false;
   }
 
-  // What of the selected object's box is at a place, within so many pixels of the screen: {corner: 0 .. 3}, {} to move it, or null. The box
-  // tool moves it by its sides alone, since other boxes may be drawn within.
+  // Returns the part of the selected object's box within `reach` screen pixels of a point: {corner: 0 .. 3}, {} to move the box, or null. The
+  // box tool moves the box by its sides alone, because other boxes may be drawn inside.
   grip(x, y, reach) {
     if (!this.frame || !this.showsFrame || this.isSuggestion || this.view === 'mask') return null;
     const [x0, y0, x1, y1] = this.frame.box, near = reach / this.scale;

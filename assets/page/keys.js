@@ -1,4 +1,4 @@
-// One table of keys: what they do, and the list that F1 shows. Names follow labelme and CVAT.
+// One table of keys: their actions, and the list that F1 shows. Keys follow labelme and CVAT.
 export function bind(page) {
   const table = [
     [['a', 'ArrowLeft'], 'A', 'previous image', () => page.step(-1)],
@@ -55,13 +55,13 @@ export function bind(page) {
     }
     if (event.target.matches?.('input:not([type=range]), select')) return;
     if (event.target.matches?.('button') && (event.key === 'Enter' || event.key === ' ')) {
-      if (event.repeat) event.preventDefault(); // it is pressed once
+      if (event.repeat) event.preventDefault(); // a key that is held presses it once
       return;
     }
-    if (event.target.matches?.('input') && event.key.startsWith('Arrow')) return; // the brush
+    if (event.target.matches?.('input') && event.key.startsWith('Arrow')) return; // arrows set the brush
     if (event.repeat && event.key === 'Enter') return; // a key that is held accepts one image
     if (!event.ctrlKey && !event.metaKey && !event.altKey && page.cross.press(event.key, event.shiftKey)) { event.preventDefault(); return; }
-    // By where the key is: with Shift, digits are other signs. Where they need Shift, they choose the label.
+    // By the position of the key, because with Shift digit keys give other signs. On keyboards whose digits need Shift, these choose the label.
     const digit = event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey && /^Digit[1-9]$/.test(event.code) && !/^[0-9]$/.test(event.key);
     if (digit) { event.preventDefault(); page.relabel(Number(event.code.at(-1))); return; }
     const run = event.ctrlKey || event.metaKey

@@ -1,4 +1,4 @@
-// The page: what is open, what is chosen, and what the server said last.
+// The page: the open image, the user's choices, and the last answer of the server.
 import { ask, fetchImage } from './server.js';
 import { Canvas } from './canvas.js';
 import { listen, Cross } from './tools.js';
@@ -6,19 +6,19 @@ import { bind } from './keys.js';
 
 const $ = id => document.getElementById(id);
 const canvas = new Canvas($('canvas'));
-const TRAIN_AT = [5, 10, 20, 40, 80, 160, 320]; // accepted images
-const TWICE_MS = 250; // two presses within are one
+const TRAIN_AT = [5, 10, 20, 40, 80, 160, 320]; // numbers of accepted images after which the page trains
+const TWICE_MS = 250; // presses within this time count as one
 const views = ['outline', 'tint', 'mask'];
 
 const page = {
   state: null, document: null, tool: 'foreground', brush: 4, label: 1, object: 0, suggestion: null, isLooking: false, holdsSpace: false,
   filter: '', renamed: null, unshown: new Set(), queue: Promise.resolve(),
-  // Ways to other photos, counted: the newest one, and the last that has ended. While they differ a photo loads.
+  // Ways to other images are numbered: the newest one, and the last one that has ended. While they differ, an image loads.
   newest: 0, ended: 0, at: -1, fetching: null,
-  showing: 0, // grows whenever a photo is shown, also the same one again
+  showing: 0, // increases whenever an image is shown, also the same one again
   accepted: [], acceptedAt: -1e9,
 
-  // One thing at a time, in the order in which it was done; errors are shown, never thrown.
+  // Runs actions one at a time, in the order of the user's input. Shows errors, never throws them.
   run(work) {
     this.queue = this.queue.then(work).catch(error => {
       toast(error.message.replace(/; (open (it|the image) again|reload (it|the page))$/, '; it is shown as it is now')); // see reload
@@ -29,16 +29,16 @@ const page = {
 
   isLoading() { return this.newest !== this.ended; },
 
-  // What is shown now, which whatever is done now is bound to: the photo, and the suggestion on it. Null while a photo loads.
+  // Returns what is shown now, to which actions are bound: the image and its suggestion. Null while an image loads.
   seen() { return this.document && !this.isLoading() ? { showing: this.showing, suggestion: this.suggestion } : null; },
 
-  // Something that is done on the photo that was seen: on no other one, and nothing at all while a photo loads.
+  // Runs an action on the image that was seen, and on no other one. Does nothing while an image loads.
   act(work, seen = this.seen()) {
     if (!seen) return this.queue;
     return this.run(() => (this.showing === seen.showing ? work(seen) : undefined));
   },
 
-  // A way to another photo. A picture that an earlier way still waits for is passed over.
+  // Goes to another image. Aborts the request of a picture for which an earlier way still waits.
   go(work) {
     const way = ++this.newest;
     this.fetching?.abort();
@@ -47,7 +47,7 @@ const page = {
   },
   end(way) { this.ended = Math.max(this.ended, way); this.showLoading(''); },
 
-  // After another window, another program or another server changed something: all of it again.
+  // Loads everything again after another window, program or server changed something.
   async reload() {
     const way = ++this.newest;
     try {
@@ -66,7 +66,7 @@ const page = {
     if (isLoading) { canvas.cross = canvas.draft = null; canvas.draw(); }
   },
 
-  // Each change names its photo or folder: the server refuses it if that has changed.
+  // Each change names its image or folder, so that the server refuses it if that has changed.
   change(what, body = {}) {
     const { number, name, opening, revision } = this.document;
     return ask(`${what}/${number}`, { photo: name, opening, revision, ...body });
@@ -81,15 +81,15 @@ const page = {
     return colours;
   },
 
-  // By the numbers of objects + 1.
+  // Returns colours by the numbers of objects + 1.
   coloursOf(objects) {
     const colours = this.colours(), own = [];
     for (const o of objects) own[o.object + 1] = colours[o.label];
     return own;
   },
 
-  // An image that cannot be opened is marked in the list; the one before stays open here and in the server. Without a picture where a newer
-  // way passes it over.
+  // Opens an image. One that cannot be opened is marked in the list; the one before stays open here and in the server. The picture is null if
+  // there is a newer way.
   async open(number, way) {
     try {
       this.fetching = new AbortController();
@@ -113,7 +113,7 @@ const page = {
     if (this.state.has_model && !this.document.objects.length && !this.document.undo && !this.document.accepted) await this.lookSuggestion();
   },
 
-  // Another image is open.
+  // Shows an image that the server has opened.
   arrive(answer, picture, way) {
     this.showing++;
     this.suggestion = null;
@@ -127,7 +127,7 @@ const page = {
     this.end(way);
   },
 
-  // The first of these that can be opened; says why others cannot.
+  // Loads the first image that can be opened; shows why others cannot.
   async loadFirst(numbers, way) {
     for (const number of numbers) {
       if (this.state.images[number].status === 'unreadable') continue;
@@ -164,7 +164,7 @@ const page = {
     this.showZoom();
   },
 
-  // The object that strokes change, and the corners of its box.
+  // Marks the object that strokes change, and the corners of its box.
   markSelected() {
     const own = this.own();
     canvas.selected = this.object;
@@ -173,7 +173,7 @@ const page = {
     canvas.movesInside = this.tool === 'select';
   },
 
-  // stroke.seen: what was seen when it began; stroke.object: whose box it moves.
+  // Draws a stroke. stroke.seen: what was shown when it began; stroke.object: the object whose box it moves.
   draw(stroke) {
     return this.act(async seen => {
       if (seen.suggestion && this.suggestion === seen.suggestion && stroke.kind !== 'box' && !this.document.objects.length) {
@@ -188,21 +188,21 @@ const page = {
     }, stroke.seen);
   },
 
-  // Selects what was clicked, or makes it one with what is selected.
+  // Selects the object that was clicked, or merges it with the selected one.
   pick(x, y, isMerge) {
     return this.act(async () => {
       const other = canvas.objectAt(x, y), own = this.own();
       if (other < 0) toast('There is no object.', 'note');
       else if (!isMerge || !own) this.select(other);
       else if (other !== own.object) {
-        this.object = Math.max(own.object, other); // which stays
+        this.object = Math.max(own.object, other); // the one that stays
         this.show(await this.change('stroke', { kind: 'merge', object: own.object, other, label: own.label }));
         toast(`Objects ${own.object + 1} and ${other + 1} are one; undo (Ctrl+Z) parts them.`, 'note');
       }
     });
   },
 
-  // The object that most of the stroke is on.
+  // Splits the object that has most of the stroke.
   async split(points) {
     const on = new Map();
     for (let k = 0; k + 3 < points.length; k += 2)
@@ -220,7 +220,7 @@ const page = {
   undo() { return this.act(async () => { if (this.document.undo) this.show(await this.change('undo')); }); },
   redo() { return this.act(async () => { if (this.document.redo) this.show(await this.change('redo')); }); },
 
-  // What was seen, once: not the photo that loads after it, not a suggestion that came since, not by the second of two quick presses.
+  // Accepts what was seen, once: not the image that loads next, not a suggestion that came since, not again by the second of two quick presses.
   accept() {
     const seen = this.seen(), now = performance.now();
     if (!seen || now - this.acceptedAt < TWICE_MS) return this.queue;
@@ -245,7 +245,7 @@ const page = {
     });
   },
 
-  // Of the photo that is shown, else of the one that was accepted last, which opens.
+  // Withdraws the acceptance of the image that is shown, otherwise of the one that was accepted last, which opens.
   takeBack() {
     if (!this.seen()) return this.queue;
     if (this.document.accepted) return this.act(() => this.unaccept());
@@ -264,7 +264,7 @@ const page = {
     toast(`${this.document.name} is no longer accepted.`, 'note');
   },
 
-  // To the image that follows by the numbers in names, whatever order the list has.
+  // Propagates to the image that follows by the numbers in names, whatever order the list has.
   propagate() {
     const seen = this.seen();
     if (!seen) return this.queue;
@@ -315,8 +315,8 @@ const page = {
     if (isNew && this.document && !this.isLoading() && !this.document.accepted && (this.suggestion || !this.document.objects.length)) await this.lookSuggestion();
   },
 
-  // By the numbers in names. With a model those are first that are worth labelling first, where it expects most errors; accepted images and
-  // then those that cannot be opened are last.
+  // Orders images by the numbers in names. With a model, images in which it expects most errors are first; accepted images and then those that
+  // cannot be opened are last.
   order() {
     const images = this.state.images, wanted = this.filter.toLowerCase();
     const shown = images.map((_, i) => i).filter(i => images[i].name.toLowerCase().includes(wanted) || images[i].status === wanted);
@@ -331,7 +331,7 @@ const page = {
       const rest = order.slice(order.indexOf(this.at) + 1);
       if (rest.some(i => this.state.images[i].status !== 'unreadable')) await this.loadFirst(rest, way);
       else toast(`This is the ${by > 0 ? 'last' : 'first'} image${this.filter ? ' that the filter shows' : ''}.`, 'note');
-      if (way === this.newest && this.document && this.at !== this.document.number) await this.load(this.at, way); // it was passed over and is the last
+      if (way === this.newest && this.document && this.at !== this.document.number) await this.load(this.at, way); // its picture was aborted, and no image follows
     });
   },
 
@@ -355,7 +355,7 @@ const page = {
   },
   isLabel(value) { return value > 0 && this.state.labels.some(l => l.value === value); },
   nameOfLabel(value) { return this.state.labels.find(l => l.value === value)?.name ?? String(value); },
-  // Its latest object, or another one.
+  // Chooses a label, and its latest object or a new one.
   chooseLabel(value) {
     return this.act(() => {
       if (!this.isLabel(value)) return;
@@ -365,7 +365,7 @@ const page = {
       else this.select(this.object);
     });
   },
-  // The selected object gets another label.
+  // Gives the selected object another label.
   relabel(value) {
     return this.act(async () => {
       const own = this.own();
@@ -397,7 +397,7 @@ const page = {
   showSaved() { setStatus(`Saved: every stroke is, at once, in ${this.state?.folder}.`); },
   setStatus,
 
-  // The field below the labels is for another label's name, or for a new one of a label that is there.
+  // Prepares the field below the labels to rename a label, or (0) to add one.
   rename(value) {
     this.renamed = value ? { value, label: this.nameOfLabel(value) } : null;
     $('label-name').value = this.renamed?.label ?? '';
@@ -459,7 +459,7 @@ const page = {
   },
 };
 
-// The picture is of the file that the server has opened.
+// Checks that the picture is of the file that the server has opened.
 function checkPicture(answer, picture) {
   if (picture && picture.tag !== `"${answer.tag}"`) throw new Error(`${answer.name} was replaced while it loaded; open it again.`);
 }
@@ -468,7 +468,7 @@ const round = v => Math.round(v * 10) / 10;
 const countOf = (n, noun) => `${n} ${noun}${n === 1 ? '' : 's'}`;
 const isAccepted = image => image.status === 'accepted' || image.status === 'empty';
 
-// Long names are cut in the middle: what tells them apart is mostly at the end.
+// Cuts long names in the middle, because mostly their ends differ.
 function setName(element, name) {
   const letters = [...name], n = letters.length > 16 ? letters.length - 10 : letters.length;
   const head = document.createElement('span'), tail = document.createElement('span');
@@ -526,7 +526,7 @@ const clicks = { previous: () => page.step(-1), next: () => page.step(1), undo: 
   panel: () => page.togglePanel(), help: () => page.showKeys(), view: () => page.nextView(), fit: () => page.fit(), new: () => page.newObject(),
   delete: () => page.deleteObject(), takeback: () => page.takeBack(), drop: () => page.deleteLabel(), train: () => page.train(), suggest: () => page.suggest(), rename: () => page.rename(page.label) };
 for (const [id, run] of Object.entries(clicks)) $(id).addEventListener('click', run);
-// What the mouse pressed keeps no focus: else the next Enter would press it again.
+// A button that the mouse pressed loses the focus; otherwise the next Enter would press it again.
 addEventListener('click', event => { if (event.detail > 0 && event.target.closest('button') && !event.target.closest('dialog')) canvas.focus(); }, true);
 $('brush').addEventListener('pointerup', () => canvas.focus());
 $('filter').addEventListener('input', event => page.setFilter(event.target.value.trim()));

@@ -1,6 +1,6 @@
 const GONE = 'The server does not answer. Is `cleave label` still running? What was saved is safe.';
 
-// Talks to the server: JSON both ways, errors as exceptions with the server's words.
+// Sends a request to the server: JSON both ways. Errors are exceptions with the server's message.
 export async function ask(path, body) {
   let answer;
   try {
@@ -20,7 +20,7 @@ export async function ask(path, body) {
   return value;
 }
 
-// Its bitmap, and the state of its file. Null where it was given up.
+// Fetches an image: its bitmap, and the tag of its file. Returns null if the request was aborted.
 export async function fetchImage(number, name, signal) {
   let bytes, tag;
   try {

@@ -1,4 +1,4 @@
-// From pointers to strokes: one pointer draws, two zoom and move, the wheel zooms, the right button is background.
+// Converts pointer events to strokes: one pointer draws, two zoom and move, the wheel zooms, the right button is background.
 export function listen(canvas, page) {
   const element = canvas.element, pointers = new Map();
   let draft = null, pans = false, pinch = null;
@@ -11,7 +11,7 @@ export function listen(canvas, page) {
   const reachOf = event => (event.pointerType === 'touch' ? 22 : 9);
   const edits = () => page.tool === 'box' || page.tool === 'select';
 
-  // The selected object's box with the corner, or all of it, moved to where the pointer is; within the image.
+  // Moves a corner of the selected object's box, or the whole box, to the pointer, within the image.
   const moveFrame = (x, y) => {
     const [x0, y0, x1, y1] = draft.frame, { width, height } = canvas.image, within = (v, least, most) => Math.min(most, Math.max(least, v));
     const dx = x - draft.from[0], dy = y - draft.from[1];
@@ -37,7 +37,7 @@ export function listen(canvas, page) {
     if (pointers.size === 2) { abandon(); pinch = spread(); return; }
     if (pointers.size > 2) return;
     pans = event.button === 1 || page.tool === 'pan' || page.holdsSpace;
-    const seen = page.seen(); // what is drawn is of this photo, whatever is shown when it ends
+    const seen = page.seen(); // the stroke belongs to this image, whatever is shown when it ends
     if (pans || !seen) return;
     const kind = event.button === 2 && page.tool === 'foreground' ? 'background' : page.tool, [x, y] = canvas.place(event);
     const grip = edits() && event.button === 0 && !event.shiftKey ? canvas.grip(x, y, reachOf(event)) : null;
@@ -64,7 +64,7 @@ export function listen(canvas, page) {
       return;
     }
     if (pans) { canvas.move(event.clientX - before.clientX, event.clientY - before.clientY); return; }
-    if (draft && canvas.draft !== draft) draft = null; // another photo is on its way
+    if (draft && canvas.draft !== draft) draft = null; // another image is loading
     if (!draft) return;
     if (draft.frame) { moveFrame(...canvas.place(event)); canvas.draw(); return; }
     for (const part of event.getCoalescedEvents?.().length ? event.getCoalescedEvents() : [event]) {
@@ -101,7 +101,7 @@ export function listen(canvas, page) {
   }, { passive: false });
 }
 
-// The same by keys: a cross in the image, which arrows move, and points or corners of boxes where it is.
+// Draws by keys: arrows move a cross in the image, and space sets points or corners of boxes at the cross.
 export class Cross {
   constructor(canvas, page) { this.canvas = canvas; this.page = page; }
 
@@ -116,7 +116,7 @@ export class Cross {
 
   end() { this.canvas.cross = this.canvas.draft = null; this.canvas.draw(); }
 
-  // Within the image, and in view.
+  // Moves the cross to a point within the image, and brings it into view.
   set(x, y) {
     const canvas = this.canvas, { width, height } = canvas.image, box = canvas.element.getBoundingClientRect();
     const within = (v, most) => Math.min(most, Math.max(0, Math.round(v)));
@@ -129,7 +129,7 @@ export class Cross {
     this.page.setStatus(`Cross at ${canvas.cross.join(', ')}${canvas.draft ? `: space sets the other ${canvas.draft.kind === 'split' ? 'end' : 'corner'}` : ''}`);
   }
 
-  // A corner of the selected object's box near the cross is taken up, and set down where space is pressed next.
+  // Takes up a corner of the selected object's box near the cross. The next space sets it down.
   grip(x, y) {
     const canvas = this.canvas, page = this.page, grip = page.tool === 'box' || page.tool === 'select' ? canvas.grip(x, y, 12) : null;
     if (grip?.corner === undefined) return false;
@@ -138,7 +138,7 @@ export class Cross {
     return true;
   }
 
-  // Whether the key is the cross's.
+  // Handles a key; returns whether the cross uses it.
   press(key, isFine) {
     const canvas = this.canvas, page = this.page, by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key];
     if (!canvas.cross) return false;

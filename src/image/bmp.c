@@ -1,8 +1,8 @@
 /* Reads BMP files of Windows and OS/2: 1, 4, 8, 16, 24 and 32 bits per pixel, and run lengths of 4 and 8 bits.
  *
- * There is alpha if a header of version 3 or later names its bits. Colours are then composed over white, unless alpha
- * is 0 everywhere, as in files of programs that do not fill it. The fourth byte of 32 bits without such a mask is
- * ignored. Start at open_bitmap. */
+ * An image has alpha if a header of version 3 or later gives a bit mask for it. Colours are then composed over white,
+ * unless alpha is 0 in all pixels: some programs declare alpha and leave it empty. Without a mask, the fourth byte of
+ * 32 bits is ignored. Start at open_bitmap. */
 #include <string.h>
 
 #include "base/base.h"
@@ -27,7 +27,7 @@ struct bitmap {
     size_t n_colours, entry_bytes;
     const uint8_t *rows; /* [height][row_bytes], from the bottom unless top_down */
     size_t row_bytes;
-    uint8_t *values; /* [height][width] of run lengths, from the top; owned */
+    uint8_t *values; /* [height][width], unpacked from run lengths, from the top; owned */
 };
 
 static void bitmap_release(struct bitmap *self)
@@ -123,13 +123,13 @@ static enum clv_status read_palette(struct bitmap *self, size_t at, size_t heade
     return CLV_OK;
 }
 
-/* Converts the index of a row in the file, which counts from the bottom unless top_down, to that in the image. */
+/* Converts the index of a row in the file, which counts from the bottom unless top_down, to the index in the image. */
 static int32_t row_from_top(const struct bitmap *self, int32_t row)
 {
     return self->top_down ? row : self->height - 1 - row;
 }
 
-/* Unpacks run lengths: pairs of a count and a value (two alternating values for 4 bits). After a count of 0 follows the
+/* Unpacks run lengths: pairs of a count and a value (two alternating values for 4 bits). A count of 0 introduces the
  * end of a row, the end of the image, a step to the right and up, or a number of literal values, padded to whole words.
  * Skipped pixels are 0. Microsoft, "Bitmap Compression". */
 static enum clv_status unpack_runs(struct bitmap *self, const uint8_t *bytes, size_t size, struct clv_error *err)
@@ -268,7 +268,7 @@ static void colours_of_row(uint8_t *target, const struct bitmap *self, bool is_t
         uint32_t pixel = pixel_of(self, row, x),
                  alpha = is_transparent && self->masks[3] ? field(pixel, self->masks[3]) : 255;
         for (int c = 0; c < 3; c++)
-            if (self->masks[c]) /* a colour without bits is refused as the header is read */
+            if (self->masks[c]) /* read_masks refuses a colour without bits */
                 target[3 * x + c] = over_white(field(pixel, self->masks[c]), alpha);
     }
 }
@@ -276,7 +276,7 @@ static void colours_of_row(uint8_t *target, const struct bitmap *self, bool is_t
 static enum clv_status bmp_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
                                   struct clv_error *err)
 {
-    (void)orientation; /* none is stated */
+    (void)orientation; /* BMP has none */
     OWNED(bitmap_release) struct bitmap self = {0};
     OWNED(clv_image_release) struct clv_image result = {0};
     MUST(open_bitmap(&self, from, err));

@@ -1,8 +1,8 @@
-/* sRGB to CIE L*a*b*, quickly: superpixels and colour features start here; and back, for images that are stored so.
+/* Converts sRGB to CIE L*a*b*, for superpixels and colour features, and L*a*b* to sRGB, for TIFFs that store it.
  *
  * Blocks of pixels go through three loops: bytes to linear light by table, linear light to Lab in plain vectorisable
  * arithmetic, and interleaving. Every operation is an IEEE one in a fixed order, so the result does not depend on the
- * vector width. */
+ * vector width. Start at clv_rgb_to_lab. */
 #include <pthread.h>
 #include <string.h>
 
@@ -41,9 +41,9 @@ static inline float from_bits(int32_t bits)
 
 /* f of CIE 15: t^(1/3), and a straight line below (6/29)^3; t in 0..1.1.
  *
- * The cube root: dividing the exponent by three gives it to 3.5 %, then a Halley step (relative error e becomes 2/3
- * e^3) to 3e-5. Choices are made on the bits, which order positive floats as their values do, and by a mask: a float
- * comparison would keep compilers from vectorising. */
+ * Dividing the exponent by three approximates the cube root to 3.5 %; one Halley step (relative error e becomes 2/3
+ * e^3) reduces the error to 3e-5. Comparisons use the bits, whose order is that of positive floats, and a mask selects
+ * the result: a comparison of floats would keep compilers from vectorising. */
 static inline float lightness(float t)
 {
     const float slope = 841.0f / 108, offset = 4.0f / 29;
@@ -55,7 +55,8 @@ static inline float lightness(float t)
     return from_bits((bits_of(root) & above) | (bits_of(slope * t + offset) & ~above));
 }
 
-/* Linear light (red, green, blue)[n] to (L, a, b)[n], in place. Matrix and white point: sRGB primaries, D65. */
+/* Converts linear light (red, green, blue)[n] to (L, a, b)[n] in place. The matrix and white point are those of sRGB
+ * primaries and D65. */
 FOR_EVERY_WIDTH static void to_lab(float (*plane)[BLOCK], int n)
 {
     for (int i = 0; i < n; i++) {
@@ -92,14 +93,14 @@ void clv_rgb_to_lab(float *lab, const uint8_t *rgb, size_t n)
     }
 }
 
-/* f^-1 of CIE 15. */
+/* The inverse of f of CIE 15. */
 static double from_lightness(double f)
 {
     const double knee = 6.0 / 29;
     return f > knee ? f * f * f : 3 * knee * knee * (f - 4.0 / 29);
 }
 
-/* The white point is D50 of ICC.1:2010, the matrix that of sRGB adapted to it by Bradford's method. */
+/* The white point is D50 of ICC.1:2010. The matrix is that of sRGB, adapted to D50 by Bradford's method. */
 void lab_d50_to_rgb(uint8_t rgb[3], const double lab[3])
 {
     static const double matrix[3][3] = {

@@ -7,15 +7,15 @@
 
 #define HEAD_BYTES 65536 /* enough for the header of nearly every image */
 
-/* A file, or the bytes of one. */
+/* An open file, or bytes in memory. */
 struct source {
     const uint8_t *bytes;
     size_t size;
     uint32_t page; /* of a TIFF, from 1 */
     enum image_format format;
-    const struct image_codec *codec; /* NULL: it is not read */
+    const struct image_codec *codec; /* NULL: cleave does not read the format */
     const char *format_name;
-    const char *path; /* NULL: bytes alone */
+    const char *path; /* NULL: the bytes are not from a file */
     char *owned;
     struct file_map map;
 };
@@ -27,7 +27,8 @@ static void source_close(struct source *self)
     *self = (struct source){0};
 }
 
-/* Bytes a file may have: the largest image the limits allow, uncompressed with 16-bit RGBA, and what surrounds it. */
+/* Returns the most bytes that a file may have: the largest image that the limits allow, uncompressed as 16-bit RGBA,
+ * and 64 MiB for metadata. */
 static size_t max_file_bytes(const struct clv_image_limits *limits)
 {
     uint64_t pixels = limits_resolved(limits).max_pixels, around = UINT64_C(64) << 20;
@@ -42,8 +43,9 @@ static void source_of_bytes(struct source *self, const void *bytes, size_t size)
     self->codec = image_codec(self->format);
 }
 
-/* Opens the file of a path, or the page that it names; source_close it. Of a TIFF, whose parts may be anywhere, only
- * what is looked at is read. `wanted` bytes of others, or all if it is 0. */
+/* Opens the file of a path, which may name a page ("a.tif#2"). A TIFF is mapped, because its parts may be anywhere in
+ * the file. Of any other file the first `wanted` bytes are read, or all of them if it is 0. Release *self with
+ * source_close. */
 static enum clv_status source_open(struct source *self, const char *path, size_t wanted,
                                    const struct clv_image_limits *limits, struct clv_error *err)
 {
@@ -69,7 +71,7 @@ static enum clv_status source_open(struct source *self, const char *path, size_t
     return CLV_OK;
 }
 
-/* Rasters that nothing but their names tells from other files. */
+/* Whether the extension is that of a raster format. Some of these formats cannot be recognised by their first bytes. */
 static bool is_named_like_a_raster(const char *path)
 {
     static const char *const extensions[] = {".jp2", ".j2k", ".vrt", ".img", ".hdf", ".h5",  ".nc",  ".grd", ".asc",
@@ -223,8 +225,8 @@ enum clv_status clv_indexed_image_read(struct clv_indexed_image *image, const ch
 bool image_is_12_bit(const struct clv_image *image, const char *path, const struct clv_image_limits *limits)
 {
     size_t n = (size_t)image->width * (size_t)image->height * (size_t)image->channels, dark = 0;
-    bool has_range = limits && (limits->grey16_high > 0 || limits->bands); /* or is shown by what was learned */
-    while (!has_range && dark < n && image->pixels[dark] <= 16)            /* 4095 of 65535 */
+    bool has_range = limits && (limits->grey16_high > 0 || limits->bands); /* or learned bands convert it */
+    while (!has_range && dark < n && image->pixels[dark] <= 16)            /* 4095 scaled from 0..65535 */
         dark++;
     if (has_range || dark < n)
         return false;

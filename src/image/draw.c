@@ -1,9 +1,10 @@
-/* Overlays: a label map painted over its image.
+/* Draws overlays: paints a label map over its image.
  *
- * Borders are contours, not pixels: between two neighbouring pixels of different labels the contour passes where the
- * label map, slightly blurred, changes sides (marching squares), so that a staircase becomes a straight line. Every
- * pixel near a contour then takes its colour by its distance to it, which gives even width and smooth edges. The image
- * is painted in tiles whose distances live on the stack: there is nothing to allocate, nothing to fail. */
+ * Borders are contours between pixels. Between two neighbouring pixels of different labels the contour passes where the
+ * slightly blurred label map changes sides (marching squares), so that a staircase becomes a straight line. The colour
+ * of a pixel near a contour depends on its distance, which gives lines of even width with smooth edges. The image is
+ * painted in tiles whose distances are on the stack, so that nothing is allocated and nothing can fail. Start at
+ * overlay_band. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 struct map {
     const struct image_band *band;
     int32_t width, height; /* of the image */
-    int32_t first, end;    /* rows of it that the arrays have */
+    int32_t first, end;    /* rows of the image that the arrays have */
     int void_label;
 };
 
@@ -28,7 +29,7 @@ struct line {
 
 struct tile {
     int32_t x0, y0, x1, y1;      /* pixels of the image, x0 <= x < x1, y0 <= y < y1 */
-    bool touched;                /* a contour comes near */
+    bool touched;                /* a contour is near the tile */
     float distance2[TILE][TILE]; /* squared */
 };
 
@@ -51,7 +52,8 @@ static int32_t clamped(int32_t value, int32_t n)
     return value < 0 ? 0 : value >= n ? n - 1 : value;
 }
 
-/* Row y of the image; the image's border repeats, and so does that of the band, which is too far off to be seen. */
+/* Returns row y of the image. Rows outside of the arrays repeat the first or last one: at the border of the image on
+ * purpose, elsewhere too far from the band to change a pixel. */
 static const uint8_t *row_at(const struct map *map, int32_t y)
 {
     int32_t row = y < map->first ? map->first : y >= map->end ? map->end - 1 : y;
@@ -69,7 +71,8 @@ static int rank(const struct map *map, int label)
     return label == map->void_label ? -1 : label;
 }
 
-/* How much label a outweighs label b around a pixel: binomial 5x5 window, in 1/256. The border repeats. */
+/* Returns the weight of label a minus that of label b around a pixel: a binomial 5x5 window, in 1/256. The border
+ * repeats. */
 static int majority(const struct map *map, int32_t x, int32_t y, int a, int b)
 {
     static const int binomial[5] = {1, 4, 6, 4, 1};
@@ -89,7 +92,7 @@ static int majority(const struct map *map, int32_t x, int32_t y, int a, int b)
     return sum;
 }
 
-/* The point where the contour crosses between the centres of two neighbouring pixels. */
+/* Returns the point where the contour crosses between the centres of two neighbouring pixels. */
 static struct point crossing(const struct map *map, int32_t x, int32_t y, int32_t dx, int32_t dy)
 {
     int a = label_at(map, x, y), b = label_at(map, x + dx, y + dy);
@@ -129,7 +132,7 @@ static void add_piece(struct tile *tile, const struct map *map, const struct lin
         }
 }
 
-/* The contour within the square between four pixel centres, upper left (x, y). */
+/* Adds the contour within the square between four pixel centres, the upper left one at (x, y). */
 static void add_cell(struct tile *tile, const struct map *map, const struct line *line, int32_t x, int32_t y)
 {
     int corner[4] = {label_at(map, x, y), label_at(map, x + 1, y), label_at(map, x, y + 1),
@@ -161,13 +164,13 @@ static void add_cell(struct tile *tile, const struct map *map, const struct line
         add_piece(tile, map, line, crossings[i], centre, upper);
 }
 
-/* Returns whether four pixels of two rows have one label; those beyond the image's border are not asked. */
+/* Returns whether four pixels of two rows have one label; false if one of them is beyond the image's border. */
 static bool is_uniform(const uint8_t *upper, const uint8_t *lower, int32_t x, int32_t width)
 {
     return x >= 0 && x + 1 < width && upper[x] == upper[x + 1] && upper[x] == lower[x] && upper[x] == lower[x + 1];
 }
 
-/* Pixels around a tile whose cells may have pieces of contours that are seen in it. */
+/* Returns the largest distance from a tile, in pixels, of contours that change it. */
 static int32_t reach_of(const struct line *line)
 {
     return int32_within((double)ceilf(line->half_width + line->rim), 0, INT32_MAX - 2) + 2;
@@ -190,7 +193,7 @@ static void measure(struct tile *tile, const struct map *map, const struct line 
     }
 }
 
-/* The part of a pixel at distance d that a line of the given half width covers. */
+/* Returns the fraction of a pixel at distance d that a line of the given half width covers. */
 static float coverage(float half_width, float d)
 {
     float c = half_width + 0.5f - d;
@@ -209,7 +212,7 @@ static void tint(uint8_t *pixel, const uint8_t *colour, int opacity)
         pixel[c] = (uint8_t)((pixel[c] * (255 - opacity) + colour[c] * opacity + 127) / 255);
 }
 
-/* Diagonal stripes, smooth at their edges; `unit` is an eighth of their period. */
+/* Paints diagonal stripes with smooth edges; `unit` is an eighth of their period. */
 static void hatch(uint8_t *pixel, int32_t x, int32_t y, int32_t unit)
 {
     static const uint8_t greys[8] = {90, 90, 90, 135, 180, 180, 180, 135};
@@ -267,7 +270,7 @@ static struct line line_of(int32_t outline_px)
     return (struct line){width / 2, fmaxf(1, width / 2), outline_px == 1 ? 0.5f : 0};
 }
 
-/* A contour in a cell is where the five rows around each of its corners put it. */
+/* The position of a contour in a cell depends on the five rows around each of the cell's corners. */
 int32_t overlay_halo(int32_t outline_px)
 {
     const struct line line = line_of(outline_px);
@@ -300,9 +303,9 @@ void clv_overlay_draw(struct clv_image *image, const uint8_t *labels, const uint
 
 #define FAR_ENOUGH 60
 
-/* Red, green and blue as three eyes see them: one with all cones, one without those for long and one without those for
- * middle wavelengths (Machado, Oliveira and Fernandes 2009, severity 1; here applied to the coded values, which is near
- * enough to compare). */
+/* Matrices that convert red, green and blue to what three kinds of vision perceive: common, protan (no cones for long
+ * wavelengths) and deutan (none for middle ones). Machado, Oliveira and Fernandes 2009, severity 1; applied here to the
+ * coded values, which is accurate enough for a comparison. */
 static const double eyes[][3][3] = {
     {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
     {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},
@@ -324,23 +327,23 @@ double overlay_palette_distance(const uint8_t a[3], const uint8_t b[3])
     return least;
 }
 
-/* Distance to the nearest of the labels before. */
-static double distance_to_earlier(const uint8_t (*made)[3], int32_t label, const uint8_t colour[3])
+/* Returns the distance of a colour to the nearest one of labels 1..label - 1. */
+static double distance_to_earlier(const uint8_t (*result)[3], int32_t label, const uint8_t colour[3])
 {
     double least = INFINITY;
     for (int32_t k = 1; k < label; k++)
-        least = fmin(least, overlay_palette_distance(made[k], colour));
+        least = fmin(least, overlay_palette_distance(result[k], colour));
     return least;
 }
 
-void overlay_palette(uint8_t made[256][3], const uint8_t (*palette)[3], int32_t n_labels)
+void overlay_palette(uint8_t result[256][3], const uint8_t (*palette)[3], int32_t n_labels)
 {
     static const struct {
         uint8_t towards;
         double share;
     } shades[] = {{0, 0},     {255, 0.3}, {0, 0.3},    {255, 0.55}, {0, 0.55},
                   {255, 0.7}, {0, 0.75},  {255, 0.85}, {0, 1},      {255, 1}};
-    memcpy(made, palette, sizeof(uint8_t[256][3]));
+    memcpy(result, palette, sizeof(uint8_t[256][3]));
     for (int32_t label = 2; label < n_labels && label < 256; label++) {
         double farthest = -1;
         for (size_t s = 0; s < sizeof shades / sizeof *shades && farthest < FAR_ENOUGH; s++) {
@@ -348,10 +351,10 @@ void overlay_palette(uint8_t made[256][3], const uint8_t (*palette)[3], int32_t 
             for (int c = 0; c < 3; c++)
                 colour[c] =
                     (uint8_t)(palette[label][c] + shades[s].share * (shades[s].towards - palette[label][c]) + 0.5);
-            double distance = distance_to_earlier((const uint8_t(*)[3])made, label, colour);
+            double distance = distance_to_earlier((const uint8_t(*)[3])result, label, colour);
             if (distance > farthest) {
                 farthest = distance;
-                memcpy(made[label], colour, sizeof colour);
+                memcpy(result[label], colour, sizeof colour);
             }
         }
     }

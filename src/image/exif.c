@@ -9,7 +9,7 @@
 #define TYPE_SHORT      3
 #define ENTRY_BYTES     12
 
-/* A TIFF block: offsets count from its byte order mark. */
+/* A TIFF block; offsets count from its byte order mark. */
 struct tiff {
     const uint8_t *bytes;
     size_t size;
@@ -81,8 +81,8 @@ enum clv_status image_orient(struct clv_image *image, int orientation, struct cl
     struct clv_image upright = {0};
     MUST(clv_image_new(&upright, width, height, image->channels, err));
 
-    /* The corner of the stored image at which the upright one starts, and the steps there of one pixel right and
-     * down. */
+    /* The corner of the stored image at which the upright one starts, and the steps in the stored image for one pixel
+     * to the right and one pixel down. */
     bool right_to_left = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
     bool bottom_up = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
     ptrdiff_t channels = image->channels, row = image->width * channels;

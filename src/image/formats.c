@@ -1,5 +1,5 @@
-/* Recognises the format of a file by its first bytes, not by its name: those that are read by their codecs, others,
- * which messages call by name, by the table `foreign`. Start at image_format. */
+/* Recognises the format of a file by its first bytes, not by its name. Codecs recognise the formats that cleave reads;
+ * the table `foreign` has others, so that messages can name them. Start at image_format. */
 #include "image/image.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ void image_format_names(struct text *text)
                     codecs[format]->name);
 }
 
-/* Formats that are not read, or by GDAL alone: the bytes that a file has from `at` on. */
+/* A format that cleave does not read, or only by GDAL. Its files have these bytes at offset `at`. */
 struct foreign {
     const char *name;
     enum image_format format;
@@ -45,7 +45,7 @@ struct foreign {
     bool is_weak; /* too short to recognise an image among other files */
 };
 
-/* ISO base media files (HEIC, AVIF) name their kind by the brand behind "ftyp". */
+/* ISO base media files (HEIC, AVIF) name their kind by the brand after "ftyp". */
 static const struct foreign foreign[] = {
     {"Canon CR2", FORMAT_FOREIGN, 0, 10, "II*\0\x10\0\0\0CR", false},
     {"HEIC", FORMAT_FOREIGN, 4, 8, "ftypheic", false},
@@ -101,7 +101,7 @@ static const struct foreign *find_foreign(const uint8_t *bytes, size_t size)
     return NULL;
 }
 
-/* Foreign formats first: Canon's begins as a TIFF. */
+/* Compares foreign formats first, because Canon's CR2 begins like a TIFF. */
 enum image_format image_format(const char **name, const uint8_t *bytes, size_t size)
 {
     const struct foreign *found = find_foreign(bytes, size);
@@ -116,7 +116,7 @@ enum image_format image_format(const char **name, const uint8_t *bytes, size_t s
     return FORMAT_UNKNOWN;
 }
 
-/* False for a file that cannot be opened. */
+/* Returns false for a file that cannot be opened. */
 static bool begins_like_an_image(const char *path)
 {
     struct clv_error ignored;

@@ -10,13 +10,14 @@
 #include "cleave/image.h"
 #include "cleave/status.h"
 
-/* Each format has a file of its own. This header declares the functions that decode.c calls there, and what the formats
- * share. Their messages lack the file name, which their callers put in front. */
+/* Each format has its own file. This header declares the functions that decode.c calls there, and what the formats
+ * share. Their messages lack the file name; callers add it. */
 
 /* Returns a copy of the limits with every default filled in; limits may be NULL. */
 struct clv_image_limits limits_resolved(const struct clv_image_limits *limits);
 
-/* Refuses sizes that are zero or above the limits, which are resolved; the message has value and limit. */
+/* Fails with CLV_ERR_DATA if a side is 0 or exceeds the limits, which must be resolved. The message has the value and
+ * the limit. */
 enum clv_status limits_check(uint32_t width, uint32_t height, const struct clv_image_limits *limits,
                              struct clv_error *err) CLV_CHECK;
 
@@ -24,7 +25,7 @@ enum clv_status limits_check(uint32_t width, uint32_t height, const struct clv_i
 enum clv_status size_take(int32_t *width_px, int32_t *height_px, uint32_t width, uint32_t height,
                           const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
-/* A file in memory, and how it is to be decoded. */
+/* A file in memory, and which part of it to decode. */
 struct image_bytes {
     const uint8_t *bytes;
     size_t size;
@@ -39,15 +40,15 @@ struct image_head {
     int orientation; /* the EXIF tag, 1..8, still to be applied */
 };
 
-/* The orientation that a file states (JPEG and WebP by EXIF, TIFF), 1..8; 1: none, or it cannot be read. */
+/* Returns the orientation (1..8) that a JPEG, WebP or TIFF file states; 1 if it states none or cannot be read. */
 int image_orientation(const char *path, const struct clv_image_limits *limits);
 
-/* Decodes label values as they are stored. With two inks the darker one has the smaller value. */
+/* Decodes the label values of a palette or grey PNG of up to 8 bits as they are stored. */
 enum clv_status png_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
                                    struct clv_error *err) CLV_CHECK;
 
-/* Samples of a mask whose PNG has neither a palette nor grey of up to 8 bits: grey16[height][width] of 16-bit grey, or
- * rgba[height][width][4] with 8 bits each. array_free the one that is not NULL. */
+/* Samples of a PNG that has neither a palette nor grey of up to 8 bits: grey16[height][width] of 16-bit grey, or
+ * rgba[height][width][4] of other kinds, with 8 bits each. The other array is NULL. */
 struct wide_samples {
     int32_t width, height;
     uint16_t *grey16;
@@ -57,8 +58,7 @@ void wide_samples_release(struct wide_samples *samples);
 enum clv_status png_decode_wide(struct wide_samples *samples, const uint8_t *bytes, size_t size,
                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
-/* Grey values of 1 to 16 bits, unscaled: values[height][width] in 0..largest, array_free them. Other PNGs are
- * refused. */
+/* Unscaled grey values of 1 to 16 bits: values[height][width] in 0..largest. Other kinds of PNG are CLV_ERR_DATA. */
 struct png_grey {
     int32_t width, height, largest;
     uint16_t *values;
@@ -67,16 +67,16 @@ void png_grey_release(struct png_grey *grey);
 enum clv_status png_decode_grey(struct png_grey *grey, const uint8_t *bytes, size_t size,
                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
-/* Whole numbers of 8, 16 or 32 bits as they are stored, the orientation applied: values[height][width], array_free
- * them. */
+/* Decodes whole numbers of 8, 16 or 32 bits as they are stored, and applies the orientation. The caller frees
+ * values[height][width] with array_free. CLV_ERR_DATA for other samples and for numbers outside 0..INT32_MAX. */
 enum clv_status tiff_decode_integers(int32_t **values, int32_t *width, int32_t *height, const struct image_bytes *from,
                                      struct clv_error *err) CLV_CHECK;
 
-/* Writes samples[height][width][2], the most significant byte first; all or nothing. */
+/* Writes a 16-bit grey PNG of samples[height][width][2], the most significant byte first; all or nothing. */
 enum clv_status png_write_grey16(const char *path, int32_t width, int32_t height, const uint8_t *samples,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Writes rgba[height][width][4], colours not multiplied by alpha; all or nothing. */
+/* Writes a PNG of rgba[height][width][4], colours not multiplied by alpha; all or nothing. */
 enum clv_status png_write_rgba(const char *path, int32_t width, int32_t height, const uint8_t *rgba,
                                struct clv_error *err) CLV_CHECK;
 
@@ -96,8 +96,8 @@ bool image_is_12_bit(const struct clv_image *image, const char *path, const stru
 
 /* EXIF orientation: reading the tag, turning the pixels. */
 
-/* The orientation tag (1..8) of an APP1 segment's payload ("Exif\0\0", then a TIFF header in either byte order).
- * Anything malformed, missing or out of range is 1: upright. EXIF 2.32, sections 4.5 and 4.6.4 A. */
+/* Returns the orientation tag (1..8) of an APP1 segment's payload ("Exif\0\0", then a TIFF header in either byte
+ * order); 1 (upright) if the tag is missing, malformed or out of range. EXIF 2.32, sections 4.5 and 4.6.4 A. */
 int exif_orientation(const uint8_t *segment, size_t size);
 
 /* Reads the tag from a payload without "Exif\0\0" in front, as WebP has it. */
@@ -108,10 +108,11 @@ bool exif_is_segment(const uint8_t *segment, size_t size);
 /* Whether the orientation exchanges width and height. */
 bool orientation_transposes(int orientation);
 
-/* Turns the pixels so that the image is upright. 1 leaves it alone. */
+/* Turns the pixels so that the image is upright. Orientation 1 changes nothing. */
 enum clv_status image_orient(struct clv_image *image, int orientation, struct clv_error *err) CLV_CHECK;
 
-/* The format of a file follows from its first bytes; formats that cleave does not read have names as well. */
+/* Formats of image files, recognised by their first bytes. Formats that cleave does not read have names for
+ * messages. */
 
 /* The formats that are read, each by a codec at the end of its file: png_codec in png.c. */
 #define EACH_CODEC(ROW) ROW(PNG, png) ROW(JPEG, jpeg) ROW(WEBP, webp) ROW(TIFF, tiff) ROW(BMP, bmp) ROW(PNM, pnm)
@@ -130,12 +131,12 @@ enum { MAX_MAGICS = 4, MAX_EXTENSIONS = 4 };
 struct image_codec {
     const char *name; /* in messages: "WebP" */
     struct {
-        const char *bytes; /* that a file begins with */
+        const char *bytes; /* the first bytes of a file */
         size_t length;
-    } magics[MAX_MAGICS];                                  /* NULL bytes end them */
-    bool (*recognises)(const uint8_t *bytes, size_t size); /* by the first FORMAT_HEAD_BYTES; NULL: magics do */
+    } magics[MAX_MAGICS];                                  /* the last one has NULL bytes */
+    bool (*recognises)(const uint8_t *bytes, size_t size); /* by the first FORMAT_HEAD_BYTES; NULL: by magics */
     bool is_weak;                                          /* too short to recognise an image among other files */
-    const char *extensions[MAX_EXTENSIONS];                /* NULL ends them */
+    const char *extensions[MAX_EXTENSIONS];                /* NULL after the last one */
     enum {
         SIZE_IN_HEAD,
         SIZE_MAY_BE_BEHIND, /* if the head lacks the size, the whole file is searched for it */
@@ -143,10 +144,11 @@ struct image_codec {
         PARTS_ANYWHERE, /* the file is mapped, and has pages */
     } reading;
     enum clv_status (*size)(struct image_head *head, const struct image_bytes *from, struct clv_error *err);
-    /* 3 channels; *orientation is 1 before. */
+    /* Decodes to 3 channels. *orientation is 1 on entry. */
     enum clv_status (*decode)(struct clv_image *image, int *orientation, const struct image_bytes *from,
                               struct clv_error *err);
-    /* Label values as they are stored; NULL: the format does not keep them. */
+    /* Decodes label values as they are stored; in grey images a darker value is smaller. NULL: the format does not keep
+     * them. */
     enum clv_status (*decode_indexed)(struct clv_indexed_image *image, const struct image_bytes *from,
                                       struct clv_error *err);
 };
@@ -154,7 +156,7 @@ struct image_codec {
 EACH_CODEC(DECLARE)
 #undef DECLARE
 
-/* NULL of a format that is not read. */
+/* Returns NULL for a format that cleave does not read. */
 const struct image_codec *image_codec(enum image_format format);
 
 /* Appends "PNG, JPEG .. or PNM". */
@@ -163,18 +165,18 @@ void image_format_names(struct text *text);
 
 #define FORMAT_HEAD_BYTES 32
 
-/* *name is "PNG", "HEIC", ..; NULL for FORMAT_UNKNOWN. */
+/* Recognises a format by the first bytes of a file. *name becomes "PNG", "HEIC" and so on; NULL for FORMAT_UNKNOWN. */
 enum image_format image_format(const char **name, const uint8_t *bytes, size_t size);
 
-/* Whether the file is an image by the extension of its name, whatever it holds, or by its first bytes. Images of
- * formats that are not read count as well, so that a folder of them gets a message. */
+/* Whether the path names a page or has the extension of an image, or else the file begins like an image. Formats that
+ * cleave does not read count as well, so that a folder of them gets a message. */
 bool path_is_image(const char *path);
 
 /* Converts lab[3], with L in 0..100 and the white point D50 as in TIFF and ICC profiles, to sRGB, rounded and
  * clipped. */
 void lab_d50_to_rgb(uint8_t rgb[3], const double lab[3]);
 
-/* Images with one whole number per pixel, the number of an object. */
+/* Images of objects: one whole number per pixel, the number of its object. */
 
 struct integer_image {
     int32_t width, height;
@@ -182,9 +184,9 @@ struct integer_image {
 };
 void integer_image_release(struct integer_image *image);
 
-/* Reads them as they are stored: PNG of one grey value of up to 16 bits a pixel, or of palette indices, and TIFF (or a
- * page of one) of a number of up to 32 bits. Orientation is applied. CLV_ERR_DATA, with the file's name, for other
- * formats and for negative numbers. O(pixels). */
+/* Reads numbers as they are stored: a PNG of grey values of up to 16 bits or of palette indices, or a TIFF (or a page
+ * of one) of numbers of up to 32 bits. Applies the orientation. CLV_ERR_DATA, with the file's name, for other formats
+ * and for numbers outside 0..INT32_MAX. O(pixels). */
 enum clv_status integer_image_read(struct integer_image *image, const char *path, const struct clv_image_limits *limits,
                                    struct clv_error *err) CLV_CHECK;
 
@@ -196,28 +198,28 @@ enum clv_status integer_image_write_tiff(const char *path, const struct integer_
 
 /* Colours of labels that every kind of colour vision distinguishes. */
 
-/* Makes the palette for tints and legends. From label 1 on, a colour that is too near that of an earlier label, for
- * common, protan or deutan vision, is made lighter or darker until it is not. If no shade is far enough from all,
- * the farthest is taken. Label 0, which is not tinted, and the labels from n_labels on keep their colours.
- * O(n_labels^2). */
-void overlay_palette(uint8_t made[256][3], const uint8_t (*palette)[3], int32_t n_labels);
+/* Makes the palette for tints and legends. A colour that is too near that of an earlier label from 1 on, for common,
+ * protan or deutan vision, is made lighter or darker. If no shade is far enough from all of them, the farthest is
+ * taken. Label 0, which is not tinted, and the labels from n_labels on keep their colours. O(n_labels^2). */
+void overlay_palette(uint8_t result[256][3], const uint8_t (*palette)[3], int32_t n_labels);
 
-/* Distance of two colours, about 0..255, for the kind of vision that distinguishes them worst. */
+/* Returns the distance of two colours, about 0..255, for the kind of vision that distinguishes them worst. */
 double overlay_palette_distance(const uint8_t a[3], const uint8_t b[3]);
 
-/* The pages of a file as paths of their own. */
+/* Paths of the pages of a TIFF, such as a.tif#2. */
 
 /* Adds the file at folder/path to the list, as `path`, or each page of a TIFF that has several: path#1, path#2, .. */
 enum clv_status path_list_add_pages(struct path_list *list, const char *folder, const char *path,
                                     struct clv_error *err) CLV_CHECK;
 
-/* Prints once how the pages of files were read, if descriptions or --axes determine their order. */
+/* Collects how the pages of files were read, if descriptions or --axes determine their order, to print it once. */
 struct stack_note {
     size_t n; /* files */
     char text[512];
 };
 
-/* Notes the axes of a file, or of the first page of one. Ignores other pages and files that are not a TIFF. */
+/* Notes the axes of a file, or of the file whose first page the path names. Ignores other pages and files that are not
+ * a TIFF. */
 void stack_note_look(struct stack_note *self, const char *path);
 void stack_note_report(const struct stack_note *self, const struct clv_progress *progress);
 
@@ -237,19 +239,19 @@ static inline uint8_t sample_scaled(uint32_t value, uint32_t low, uint32_t high)
     return (uint8_t)((255 * (value - low) + (high - low) / 2) / (high - low));
 }
 
-/* A page of a TIFF, opened by libtiff; tiff.c (images), raster_tiff.c (windows of bands) and raster_write.c alone know
- * that library. */
+/* A page of a TIFF, opened by libtiff. Only tiff_file.c, tiff.c (images), raster_tiff.c (windows of bands), geo_tags.c
+ * and raster_write.c call libtiff. */
 
 struct tiff_file {
     TIFF *tiff;
     const uint8_t *bytes;
     size_t size, position;
     char message[200]; /* libtiff's first error, and the first warning of a decoder */
-    bool is_decoding;  /* warnings are those of a decoder, not of tags */
+    bool is_decoding;  /* a strip or tile is being decoded, so warnings are errors */
     bool has_byte_counts;
     uint32_t width, height;
     uint16_t bits, n_samples, photometric, orientation, format, compression;
-    uint64_t plane_offset, plane_bytes, plane_shift; /* reads from within the first plane go so much further */
+    uint64_t plane_offset, plane_bytes, plane_shift; /* added to positions within the first plane */
     bool is_tiled, is_planar;
     uint32_t block_width, block_height; /* pixels of a tile, or of a strip (the last one may have fewer rows) */
 };
@@ -270,16 +272,16 @@ enum clv_status tiff_read_block(void *block, size_t wanted, struct tiff_file *se
  * alpha, to be read by TIFFGetR and so on. CLV_ERR_DATA if the page is damaged or libtiff cannot convert its kind. */
 enum clv_status tiff_read_colours(uint32_t *raster, struct tiff_file *self, struct clv_error *err) CLV_CHECK;
 
-/* Fails with CLV_ERR_DATA and libtiff's first message, on one line whatever text of the file is in it. For damaged
- * files and kinds that libtiff does not know. */
+/* Fails with CLV_ERR_DATA and libtiff's first message, in which all but printable ASCII is replaced. For damaged files
+ * and kinds that libtiff does not know. */
 enum clv_status tiff_corrupt(struct tiff_file *self, struct clv_error *err);
 
-/* Fails with CLV_ERR_DATA for a file that may be intact. The message has the kind of its samples and the kinds that are
- * read. */
+/* Fails with CLV_ERR_DATA for a file that may be intact. The message has the kind of its samples and a kind to save it
+ * as. */
 enum clv_status tiff_unsupported(const struct tiff_file *self, struct clv_error *err);
 
-/* The axes of a TIFF's pages (stack_axes.c). A plane is a directory, or, in ImageJ's files of one directory, what
- * follows it; a page is an image of one or several of them. */
+/* The axes of a TIFF's pages (stack_axes.c). A plane is the image of one directory; in ImageJ's stacks of a single
+ * directory the other planes follow the first one's pixels. A page is an image of one plane for each channel. */
 
 enum stack_axes_source { AXES_OF_PAGES, AXES_OF_IMAGEJ, AXES_OF_OME, AXES_CHOSEN };
 
@@ -287,41 +289,42 @@ struct stack_axes {
     uint32_t n_channels, n_slices, n_frames; /* at least 1; pages are n_slices x n_frames */
     uint32_t step[3];                        /* planes from one channel, slice and frame to the next */
     enum stack_axes_source source;           /* AXES_OF_PAGES: every plane is a page */
-    const char *planes, *planes_end;         /* TiffData elements of OME-XML, which go before `step'; NULL: none */
+    const char *planes, *planes_end;         /* TiffData elements of OME-XML, which override `step`; NULL: none */
 };
 
-/* The first directory's description, which need not end with a 0, and the samples of a pixel. */
+/* The description in the first directory, which need not end with a 0, and the number of samples of a pixel. */
 struct stack_description {
     const char *text; /* NULL: none */
     size_t length;
     uint32_t n_samples;
 };
 
-/* Sets the order of axes, the slowest first, for all files whose number of planes it fits; with sizes if the files lack
- * them ("TZC", "T6C2"). "" leaves the order to the files. CLV_ERR_USAGE for other letters. Call it before images are
- * read. */
+/* Sets the order of axes, the slowest first, for all files with a number of planes that fits. Letters may be followed
+ * by sizes that the files lack ("TZC", "T6C2"). "" leaves the order to the files. CLV_ERR_USAGE for other letters. Call
+ * it before images are read. */
 enum clv_status stack_axes_choose(const char *axes, struct clv_error *err) CLV_CHECK;
 bool stack_axes_are_chosen(void);
 
 /* Adds the chosen order to a hash; returns the hash unchanged if none was chosen. */
 uint64_t stack_axes_hash(uint64_t hash);
 
-/* Finds the axes of n_planes planes; *axes keeps pointers into the text. */
+/* Finds the axes of n_planes planes. axes->planes points into the text. */
 void stack_axes_find(struct stack_axes *axes, uint32_t n_planes, const struct stack_description *text);
 
-/* The number of planes in ImageJ's description, 1 without one. */
+/* Returns the number of planes in ImageJ's description, 1 without one. */
 uint32_t stack_axes_n_planes(const struct stack_description *text);
 
-/* The plane, from 0, of a page and channel, from 0. Pages are in the order of time, those of one time in that of z. */
+/* Returns the plane of a page and channel, all from 0. Pages are in the order of time, and those of one time in the
+ * order of z. */
 uint32_t stack_axes_plane(const struct stack_axes *axes, uint32_t page, uint32_t channel);
 
 #define STACK_NAME 160
 
-/* "6 time points of 2 channels, as ImageJ describes them" */
+/* Writes text such as "6 time points of 2 channels, as ImageJ describes them" to name[size]. */
 void stack_axes_name(char *name, size_t size, const struct stack_axes *axes);
 
-/* Positions of the pages of a TIFF. libtiff would walk the whole chain for each page, and remember all directories on
- * the way. */
+/* Finds the pages of a TIFF without libtiff, which would walk the whole chain of directories for each page and keep all
+ * of them in memory. */
 
 /* Finds the axes of the file's pages. Directories marked as reduced copies or as masks do not count. The chain of
  * directories ends at a pointer back to an earlier one, or at a pointer out of the file in the first. In a later
@@ -330,24 +333,24 @@ void stack_axes_name(char *name, size_t size, const struct stack_axes *axes);
 enum clv_status tiff_find_axes(struct stack_axes *axes, const uint8_t *bytes, size_t size,
                                struct clv_error *err) CLV_CHECK;
 
-/* Finds the axes of a file: AXES_OF_PAGES and one plane if it is not a TIFF or cannot be opened. Drops the TiffData. */
+/* Finds the axes of a file; AXES_OF_PAGES and one plane if it is not a TIFF or cannot be opened. axes->planes is NULL,
+ * because the file is closed again. */
 void image_find_axes(struct stack_axes *axes, const char *path);
 
 /* Parts and bands of images, also of resized ones. */
 
-/* A part of an image that need not be in memory, and that image's size. */
+/* A part of an image, and the size of the whole image, which need not be in memory. */
 struct image_part {
     int32_t left, top, width, height, whole_width, whole_height;
 };
 
-/* A band of full rows of an image that is not in memory as a whole: its rows top .. top + n_rows - 1. The arrays
- * begin `above` rows before the band and end `below` rows after it. A function that computes a pixel from its
- * neighbours names the halo, the rows that it needs on both sides. Where the image ends there are fewer, which is
- * right. */
+/* A band of full rows of an image that is not in memory as a whole: its rows top .. top + n_rows - 1. The arrays begin
+ * `above` rows before the band and end `below` rows after it. A function that computes a pixel from its neighbours
+ * states its halo, the number of rows that it needs above and below; at the border of the image fewer are enough. */
 struct image_band {
     int32_t width, height; /* of the image */
     int32_t top, n_rows, above, below;
-    const uint8_t *pixels;  /* [above + n_rows + below][width][3]; NULL: not asked for, as all of these */
+    const uint8_t *pixels;  /* [above + n_rows + below][width][3]; NULL (also below): not requested */
     const uint8_t *labels;  /* [above + n_rows + below][width] */
     const int32_t *objects; /* [above + n_rows + below][width] numbers of objects, 0: none */
     const float *samples;   /* [above + n_rows + below][width][n_samples], NAN without data */
@@ -369,8 +372,8 @@ static inline size_t image_band_row(const struct image_band *band, int32_t y)
     return (size_t)(y - band->top + band->above) * (size_t)band->width;
 }
 
-/* Paints a band as clv_overlay_draw paints the image: the same pixels, whatever the bands. pixels[n_rows][width][3] are
- * changed in place; band->labels have a halo of overlay_halo(outline_px) rows. */
+/* Paints a band. Its pixels equal those of clv_overlay_draw on the whole image. Changes pixels[n_rows][width][3] in
+ * place; band->labels have a halo of overlay_halo(outline_px) rows. */
 void overlay_band(uint8_t *pixels, const struct image_band *band, const uint8_t (*palette)[3], double opacity,
                   int32_t outline_px, int void_label);
 int32_t overlay_halo(int32_t outline_px);
@@ -382,19 +385,20 @@ int32_t scaled_size(int32_t size, float scale);
 enum clv_status image_shrink(struct clv_image *copy, const struct clv_image *image, double n_pixels,
                              struct clv_error *err) CLV_CHECK;
 
-/* Returns the part of a source of that size which a part of its shrunken copy (clv_image_resize, no side larger) is
- * computed from. */
+/* Returns the part of a source of width x height pixels from which the wanted part of its shrunken copy is computed
+ * (clv_image_resize, no side larger). */
 struct image_part resize_source(const struct image_part *wanted, int32_t width, int32_t height);
 
-/* Computes the wanted part of the copy from `source`, the pixels of the source's part `from`, which must hold the part
- * that resize_source returns. The result equals that part of the whole copy. */
+/* Computes the wanted part of the copy. `source` has the pixels of part `from` of the whole source, which must contain
+ * the part that resize_source returns. The result equals that part of the whole copy. */
 enum clv_status image_resize_part(struct clv_image *target, const struct image_part *wanted,
                                   const struct clv_image *source, const struct image_part *from,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Computes the next rows of a shrunken copy (clv_image_resize, no side larger), as far as the band has their source
- * pixels, to target->pixels[*n_rows ..]. They equal those rows of the whole copy. Bands come in order, with a halo of
- * image_shrink_halo rows; after the last one *n_rows is target->height. */
+/* Computes those of the next rows of a shrunken copy (clv_image_resize, no side larger) whose source pixels are in the
+ * band. Writes them to target->pixels from row *n_rows on, and adds their number to *n_rows. They equal those rows of
+ * the whole copy. Bands come in order, with a halo of image_shrink_halo rows; after the last one *n_rows is
+ * target->height. */
 enum clv_status image_shrink_band(struct clv_image *target, int32_t *n_rows, const struct image_band *band,
                                   struct clv_error *err) CLV_CHECK;
 int32_t image_shrink_halo(int32_t height, int32_t target_height);
@@ -402,11 +406,11 @@ int32_t image_shrink_halo(int32_t height, int32_t target_height);
 /* Fills those rows of target[target_height][target_width] that clv_labels_resize takes from rows of the band. */
 void labels_shrink_band(uint8_t *target, int32_t target_width, int32_t target_height, const struct image_band *band);
 
-/* A mask that is to be written. */
+/* A mask to be written. */
 struct label_image {
     int32_t width, height;
     const uint8_t *labels;       /* [height][width] */
-    const uint8_t (*palette)[3]; /* [palette_size]; none: grey */
+    const uint8_t (*palette)[3]; /* [palette_size]; not used if that is 0: grey */
     int palette_size;            /* 0..256 */
 };
 

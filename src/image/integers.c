@@ -1,5 +1,5 @@
-/* Reads and writes label images of objects, whose numbers are above 255: PNG of 8 or 16 bits, and TIFF of up to 32
- * bits. Start at integer_image_read. */
+/* Reads and writes images of objects, whose numbers may exceed 255: PNG of 8 or 16 bits, and TIFF of up to 32 bits.
+ * Start at integer_image_read. */
 #include "image/image.h"
 
 #include <string.h>
@@ -65,7 +65,7 @@ enum clv_status integer_image_read(struct integer_image *image, const char *path
 enum clv_status integer_image_write_png(const char *path, const struct integer_image *image, struct clv_error *err)
 {
     size_t n = (size_t)image->width * (size_t)image->height;
-    OWNED_ARRAY uint8_t *samples = array_alloc(n, 2); /* most significant byte first, as PNG has them */
+    OWNED_ARRAY uint8_t *samples = array_alloc(n, 2); /* most significant byte first, as in PNG */
     NEED(samples);
     for (size_t i = 0; i < n; i++) {
         samples[2 * i] = (uint8_t)(image->values[i] >> 8);

@@ -1,7 +1,8 @@
-/* JPEG files, by libjpeg-turbo: the only file that knows it.
+/* Reads and writes JPEG files by libjpeg-turbo, which only this file uses.
  *
- * libjpeg leaves through error_exit, which here jumps back to guarded(). All state lives in a struct outside of it, so
- * no local variable can be lost. Warnings of damaged data are errors: libjpeg would invent what is missing. */
+ * libjpeg reports errors to error_exit, which here jumps back to guarded(). All state lives in a struct outside of
+ * guarded(), so no local variable is lost. Warnings about damaged data are errors, because libjpeg would fill in
+ * missing data. Start at jpeg_decode and clv_jpeg_encode. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,11 +15,11 @@
 
 #define MARKER_EOI  0xd9
 #define MARKER_SOS  0xda
-#define ROWS        16 /* asked of libjpeg at once */
+#define ROWS        16 /* requested from libjpeg at once */
 #define FIRST_BYTES 65536
 
 struct escape {
-    struct jpeg_error_mgr manager; /* first: libjpeg hands out its address */
+    struct jpeg_error_mgr manager; /* first member: libjpeg passes its address */
     jmp_buf target;
     bool is_in_header; /* before the first scan */
     int code;
@@ -95,8 +96,8 @@ static enum clv_status escape_status(const struct escape *escape, struct clv_err
     return fail(err, CLV_ERR_DATA, "corrupt JPEG: %s", escape->message);
 }
 
-/* Counts scans by walking the markers up to the end of the image. Between them, compressed data has no 0xff but stuffed
- * (ff 00) and restart markers (ff d0 .. ff d7), which have no length. */
+/* Counts scans by walking the markers up to the end of the image. Between markers, compressed data has 0xff only in
+ * stuffed bytes (ff 00) and restart markers (ff d0 .. ff d7), which have no length. */
 static int count_scans(const uint8_t *bytes, size_t size)
 {
     int n = 0;
@@ -176,7 +177,7 @@ static bool is_cmyk(const struct reader *reader)
     return reader->jpeg.jpeg_color_space == JCS_CMYK || reader->jpeg.jpeg_color_space == JCS_YCCK;
 }
 
-/* Ink to light: (255 - ink) (255 - black) / 255. Adobe's files store the light already. */
+/* Converts inks to light: (255 - ink) (255 - black) / 255. Files by Adobe store inverted inks. */
 static void inks_to_rgb(uint8_t *rgb, const uint8_t *inks, size_t n, bool inverted)
 {
     uint8_t flip = inverted ? 0 : 255;
@@ -189,7 +190,7 @@ static void read_pixels(struct reader *reader)
 {
     j_decompress_ptr jpeg = &reader->jpeg;
     jpeg->out_color_space = is_cmyk(reader) ? JCS_CMYK : JCS_RGB;
-    jpeg->do_block_smoothing = FALSE; /* it fills in for missing scans */
+    jpeg->do_block_smoothing = FALSE; /* smoothing fills in for missing scans */
     jpeg_start_decompress(jpeg);
     size_t row_bytes = (size_t)jpeg->output_width * 3;
     while (jpeg->output_scanline < jpeg->output_height) {
@@ -329,7 +330,7 @@ const struct image_codec jpeg_codec = {
     .name = "JPEG",
     .magics = {{"\xff\xd8\xff", 3}},
     .extensions = {".jpg", ".jpeg"},
-    .reading = SIZE_MAY_BE_BEHIND, /* megabytes of application segments */
+    .reading = SIZE_MAY_BE_BEHIND, /* application segments before it may have megabytes */
     .size = jpeg_size,
     .decode = jpeg_decode,
 };

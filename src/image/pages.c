@@ -1,4 +1,4 @@
-/* Lists the pages of a TIFF as paths of their own, and reports how its pages were understood (stack_note). Start at
+/* Lists the pages of a TIFF as paths such as a.tif#2, and reports how its pages were read (stack_note). Start at
  * path_list_add_pages. */
 #include "image/image.h"
 
@@ -18,7 +18,7 @@ enum clv_status path_list_add_pages(struct path_list *list, const char *folder, 
     NEED(full && page);
     if ((!text_ends_with(path, ".tif") && !text_ends_with(path, ".tiff")) ||
         clv_image_count(&n_pages, full, &ignored) != CLV_OK)
-        n_pages = 1; /* what cannot be opened is reported under its own name */
+        n_pages = 1; /* reading the path itself reports the error */
     if (n_pages == 1)
         MUST(path_list_add(list, path, err));
     for (uint32_t k = 1; n_pages > 1 && k <= n_pages; k++) {

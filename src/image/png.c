@@ -1,7 +1,8 @@
-/* PNG files, by libpng: the only file that knows it.
+/* Reads and writes PNG files by libpng, which only this file uses.
  *
- * libpng leaves by longjmp on errors. Every call that may do so runs inside guarded(), all its state lives in a struct
- * outside, and nothing is owned in between, so no local variable can be lost. */
+ * libpng leaves by longjmp on errors. Every call that may do so runs inside guarded(). All state lives in a struct
+ * outside of guarded(), and functions that run inside it own nothing, so no local variable is lost. Start at
+ * reader_open and encode. */
 #include <png.h>
 #include <string.h>
 
@@ -22,11 +23,11 @@ struct job {
 
     int32_t width, height, n_rows; /* n_rows: of `samples`, to be written next */
     int bit_depth, colour_type;
-    bool is_wide; /* 16 bits are kept: two bytes of the machine's order */
+    bool is_wide; /* keep 16 bits, as two bytes in the machine's order */
     const struct plan *plan;
     uint8_t *samples;                     /* [height][width][sample_channels], 8 bits each */
-    size_t sample_channels;               /* bytes a pixel */
-    const struct clv_image_limits *range; /* of 16-bit grey, where it is not the whole one */
+    size_t sample_channels;               /* bytes per pixel */
+    const struct clv_image_limits *range; /* has the range of 16-bit grey */
     const uint8_t (*palette)[3];
     int palette_size;
 };
@@ -89,7 +90,7 @@ static void on_flush(png_structp png)
     (void)png;
 }
 
-/* Runs work(job). Returns false if libpng failed, or ran out of memory and went on without the data. */
+/* Runs work(job). Returns false if libpng failed, or if it ran out of memory and continued without the data. */
 static bool guarded(struct job *job, void (*work)(struct job *))
 {
     if (setjmp(png_jmpbuf(job->png)))
@@ -107,7 +108,7 @@ static enum clv_status job_failed(const struct job *job, struct clv_error *err)
 static void read_header(struct job *job)
 {
     png_set_read_fn(job->png, job, on_read);
-    png_set_user_limits(job->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX); /* ours were checked before */
+    png_set_user_limits(job->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX); /* png_size checked ours */
     png_set_crc_action(job->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
     /* Text, profiles and the like are checked (CRC) and skipped, never stored. */
     png_set_keep_unknown_chunks(job->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
@@ -125,7 +126,7 @@ static bool is_indexed(const struct job *job)
            (job->colour_type == PNG_COLOR_TYPE_GRAY && job->bit_depth <= 8);
 }
 
-/* Whether a range of 16-bit grey is wanted. It is scaled here, not by libpng. */
+/* Whether a part of the range of 16-bit grey is wanted. paint scales it, not libpng. */
 static bool is_ranged(const struct job *job)
 {
     return job->colour_type == PNG_COLOR_TYPE_GRAY && job->bit_depth == 16 &&
@@ -136,9 +137,9 @@ static void choose_transformations(struct job *job)
 {
     bool ranged = !job->is_wide && is_ranged(job);
     if (ranged) {
-        /* two bytes as they are */
+        /* keep two bytes per sample */
     } else if (is_indexed(job)) {
-        png_set_packing(job->png); /* a byte each, values as they are */
+        png_set_packing(job->png); /* one byte per sample, not scaled */
     } else if (job->is_wide) {
         png_set_swap(job->png);
     } else {
@@ -184,7 +185,7 @@ static enum clv_status png_size(struct image_head *head, const struct image_byte
                      from->limits, err);
 }
 
-/* Opens a file and reads up to the pixels. Call reader_close whatever the status. */
+/* Reads a file up to its pixels. Call reader_close after a failure as well. */
 static enum clv_status reader_open(struct job *job, const struct image_bytes *from, struct clv_error *err)
 {
     struct image_head head;
@@ -223,7 +224,7 @@ static enum clv_status reader_samples(struct job *job, struct clv_error *err)
     FAIL_IF(job->colour_type == PNG_COLOR_TYPE_PALETTE && !png_get_PLTE(job->png, job->info, &palette, &n_entries),
             CLV_ERR_DATA, "corrupt PNG: no palette");
     size_t width = (size_t)job->width, n = is_indexed(job) ? width * (size_t)job->height : 0;
-    size_t at = first_beyond(job->samples, n, n_entries); /* indices and greys must stay below */
+    size_t at = first_beyond(job->samples, n, n_entries); /* palette indices must be below n_entries */
     FAIL_IF(at < n, CLV_ERR_DATA, "corrupt PNG: pixel (%zu, %zu) has palette index %d, the palette has %d entries",
             at % width, at / width, job->samples[at], n_entries);
     return CLV_OK;
@@ -281,7 +282,7 @@ static void paint(struct clv_image *image, const struct job *job)
 static enum clv_status png_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
                                   struct clv_error *err)
 {
-    (void)orientation; /* none is stated */
+    (void)orientation; /* not read from PNG */
     OWNED(reader_close) struct job job = {0};
     MUST(reader_open(&job, from, err));
     MUST(reader_samples(&job, err));
@@ -298,7 +299,7 @@ static enum clv_status png_decode(struct clv_image *image, int *orientation, con
 enum clv_status png_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
                                    struct clv_error *err)
 {
-    static const char *const kinds[] = {[PNG_COLOR_TYPE_GRAY] = "a 16-bit grey", /* of those that are not indexed */
+    static const char *const kinds[] = {[PNG_COLOR_TYPE_GRAY] = "a 16-bit grey", /* kinds that are not indexed */
                                         [PNG_COLOR_TYPE_GRAY_ALPHA] = "a grey and alpha",
                                         [PNG_COLOR_TYPE_RGB] = "an RGB",
                                         [PNG_COLOR_TYPE_RGB_ALPHA] = "an RGBA"};
@@ -327,7 +328,7 @@ enum clv_status png_decode_wide(struct wide_samples *samples, const uint8_t *byt
     OWNED(reader_close) struct job job = {0};
     struct clv_image_limits raw = limits_resolved(limits);
     raw.grey16_low = 0;
-    raw.grey16_high = 65534; /* a range: the two bytes come as they are */
+    raw.grey16_high = 65534; /* not the whole range, so that paint would scale: keeps two bytes */
     MUST(reader_open(&job, &(struct image_bytes){bytes, size, 1, &raw, 0}, err));
     FAIL_IF(is_indexed(&job), CLV_ERR_USAGE, "a palette or grey PNG");
     MUST(reader_samples(&job, err));
@@ -448,12 +449,12 @@ static enum clv_status encode(uint8_t **bytes, size_t *size, const struct job *p
 
 #define RUN_LENGTHS 3 /* zlib's Z_RLE; libpng passes the number on */
 
-/* Measured on overlays and masks of 300x220: run lengths only are within 5 % of zlib's level 6 on photographs at a
- * fifth of its time, and within 16 % on label maps at a quarter of it. */
+/* Measured on overlays and masks of 300x220 pixels: with run lengths alone, photographs are at most 5 % larger than
+ * with zlib's level 6 and take a fifth of its time; label maps are at most 16 % larger and take a quarter. */
 static const struct plan photo_plan = {1, PNG_FILTER_PAETH, RUN_LENGTHS};
 static const struct plan label_plan = {1, PNG_FILTER_NONE, RUN_LENGTHS};
 
-/* Samples to write, which are only read. */
+/* Returns a job that writes the samples, which are not changed. */
 static struct job job_of(int32_t width, int32_t height, int colour_type, const uint8_t *samples, size_t sample_channels,
                          const struct plan *plan)
 {
@@ -466,12 +467,14 @@ static struct job job_of(int32_t width, int32_t height, int colour_type, const u
                         .plan = plan};
 }
 
-/* Writes a job, unless making it failed with this status. */
-static enum clv_status write_job(const char *path, const struct job *job, enum clv_status made, struct clv_error *err)
+/* Writes a job to a file. job_status is that of making the job; if it is a failure, only the path is added to the
+ * message. */
+static enum clv_status write_job(const char *path, const struct job *job, enum clv_status job_status,
+                                 struct clv_error *err)
 {
     OWNED_ARRAY uint8_t *bytes = NULL;
     size_t size = 0;
-    enum clv_status status = made ? made : encode(&bytes, &size, job, err);
+    enum clv_status status = job_status ? job_status : encode(&bytes, &size, job, err);
     if (status)
         return fail_within(err, status, path);
     return file_write(path, bytes, size, err);
@@ -525,7 +528,7 @@ static enum clv_status check_colours(const struct label_image *image, int32_t to
     return CLV_OK;
 }
 
-/* Makes a job for labels that come later, row by row. */
+/* Makes a job whose labels are given later, row by row. */
 static enum clv_status label_job_begin(struct job *job, const struct label_image *image, struct clv_error *err)
 {
     int palette_size = image->palette_size;
@@ -578,7 +581,7 @@ void png_rows_close(struct png_rows *self)
     array_free(self);
 }
 
-/* Moves the bytes that libpng has written so far into the file. Errors of the stream are found at the end. */
+/* Moves the bytes that libpng has written so far into the file. file_commit reports errors of the stream. */
 static void flush_rows(struct png_rows *self)
 {
     fwrite(self->job.output, 1, self->job.output_size, self->file.stream);

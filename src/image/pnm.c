@@ -144,7 +144,7 @@ static enum clv_status open_pnm(struct pnm *self, uint16_t **row, const struct i
 static enum clv_status pnm_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
                                   struct clv_error *err)
 {
-    (void)orientation; /* none is stated */
+    (void)orientation; /* PNM has none */
     struct pnm self;
     OWNED(clv_image_release) struct clv_image result = {0};
     OWNED_ARRAY uint16_t *row = NULL;

@@ -7,8 +7,9 @@
 #include "base/machine.h"
 #include "image/image.h"
 
-/* Where one axis's target samples, from some one on, come from: sample i of them is the sum over k of
- * weights[first_weight[i] + k] times sample first[i] + k of those of the source that are there. */
+/* Weights for a range of target samples of one axis. Target sample i of the range is the sum over k of
+ * weights[first_weight[i] + k] times source sample first[i] + k, which counts from the first source sample in
+ * memory. */
 struct axis {
     int32_t *first;
     size_t *first_weight; /* [n + 1] */
@@ -20,7 +21,8 @@ static void axis_release(struct axis *axis)
     arrays_free(axis->first, axis->first_weight, axis->weights);
 }
 
-/* Shrinking: target sample i covers source [i s, (i + 1) s), s = source / target, each source sample by its overlap. */
+/* Computes weights for shrinking and returns their number. Target sample i covers the source interval [i s, (i + 1) s),
+ * s = source / target; each source sample counts by its overlap. */
 static size_t area_weights(float *weights, int32_t *first, int32_t i, int32_t source, int32_t target)
 {
     double scale = (double)source / target, from = i * scale, to = (i + 1) * scale;
@@ -34,7 +36,8 @@ static size_t area_weights(float *weights, int32_t *first, int32_t i, int32_t so
     return (size_t)(end - begin);
 }
 
-/* Enlarging: pixel centres are aligned, (i + 1/2) s - 1/2, and the border repeats. */
+/* Computes weights for enlarging and returns their number. Pixel centres are aligned, (i + 1/2) s - 1/2, and the border
+ * repeats. */
 static size_t linear_weights(float *weights, int32_t *first, int32_t i, int32_t source, int32_t target)
 {
     double centre = (i + 0.5) * source / target - 0.5;
@@ -65,7 +68,7 @@ static enum clv_status axis_init(struct axis *axis, int32_t source, int32_t targ
     return CLV_OK;
 }
 
-/* One target row's source rows, blended: sum[n]. */
+/* Computes sum[n], the weighted sum of the source rows of one target row. */
 FOR_EVERY_WIDTH static void blend_rows(float *restrict sum, const uint8_t *restrict rows, size_t n,
                                        const float *restrict weights, size_t n_weights)
 {
@@ -78,7 +81,7 @@ FOR_EVERY_WIDTH static void blend_rows(float *restrict sum, const uint8_t *restr
     }
 }
 
-/* Blends the columns of 3 channels side by side, each as blend_columns does. */
+/* Does the same as blend_columns for 3 channels, in fewer loops. */
 static void blend_colours(uint8_t *target, int32_t width, const float *row, const struct axis *axis)
 {
     for (int32_t x = 0; x < width; x++, target += 3) {

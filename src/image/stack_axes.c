@@ -1,10 +1,11 @@
 /* Finds out what the pages of a TIFF are: channels of one image, slices of a volume, frames of a film.
  *
- * ImageJ and OME-XML describe that in the first directory (tag 270): ImageJ by lines such as `channels=2', its planes
- * in the order channel, slice, frame; OME-XML by attributes of its first Pixels element, such as DimensionOrder="XYCZT"
- * and SizeC="2", and by TiffData elements if planes are in another order. stack_axes_choose overrules both. Channels
- * become bands of one image; slices and frames are images of their own, all slices of one time before those of the
- * next. A description of another number of planes than the file has is ignored. Start at stack_axes_find. */
+ * ImageJ and OME-XML describe the axes in the first directory (tag 270): ImageJ by lines such as `channels=2', with
+ * planes in the order channel, slice, frame; OME-XML by attributes of its first Pixels element, such as
+ * DimensionOrder="XYCZT" and SizeC="2", and by TiffData elements if planes are in another order. stack_axes_choose
+ * overrules both. Channels become bands of one image; each slice of each frame is one image, all slices of one time
+ * before those of the next. A description is ignored if its number of planes is not that of the file. Start at
+ * stack_axes_find. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ static struct {
     uint32_t size[N_AXES]; /* 0: not given */
 } chosen;
 
-/* Parses a whole number that ends at `end' or before it; the text need not end with a 0. */
+/* Parses a whole number that ends at `end' or before; the text need not end with a 0. */
 static uint32_t number_before(const char *text, const char *end)
 {
     uint64_t value = 0;
@@ -101,7 +102,7 @@ static bool find_element(const char **begin, const char **close, const char *nam
     return false;
 }
 
-/* Returns the value of an attribute, without a final 0; *length is 0 if there is none. */
+/* Returns the value of an attribute, which no 0 ends; *length is 0 if the attribute is missing. */
 static const char *attribute(size_t *length, const char *name, const char *begin, const char *close)
 {
     size_t n = strlen(name);
@@ -123,61 +124,63 @@ static uint32_t number_attribute(const char *name, const char *begin, const char
 }
 
 /* The sizes and the order of axes in a description or in --axes, the fastest first. */
-struct said {
+struct axis_layout {
     uint32_t size[N_AXES];
     int order[N_AXES];
     const char *planes, *planes_end; /* OME's TiffData; NULL: none */
 };
 
-static void read_imagej(struct said *said, const char *text, size_t length)
+static void read_imagej(struct axis_layout *layout, const char *text, size_t length)
 {
     uint32_t n = line_value(text, length, "images=", 1);
-    *said = (struct said){.size = {line_value(text, length, "channels=", 1), line_value(text, length, "slices=", 1),
-                                   line_value(text, length, "frames=", 1)},
-                          .order = {CHANNEL, SLICE, FRAME}};
-    if ((uint64_t)said->size[CHANNEL] * said->size[SLICE] * said->size[FRAME] == 1)
-        said->size[SLICE] = n;
+    *layout =
+        (struct axis_layout){.size = {line_value(text, length, "channels=", 1), line_value(text, length, "slices=", 1),
+                                      line_value(text, length, "frames=", 1)},
+                             .order = {CHANNEL, SLICE, FRAME}};
+    if ((uint64_t)layout->size[CHANNEL] * layout->size[SLICE] * layout->size[FRAME] == 1)
+        layout->size[SLICE] = n;
 }
 
-/* Reads OME-XML; false if it has no Pixels element, or that has no axes. SizeC also counts the samples of a pixel. */
-static bool read_ome(struct said *said, const char *text, size_t length, uint32_t n_samples)
+/* Reads OME-XML; false if it has no Pixels element with a valid order of axes. SizeC also counts the samples of a
+ * pixel. */
+static bool read_ome(struct axis_layout *layout, const char *text, size_t length, uint32_t n_samples)
 {
     const char *end = text + length, *begin, *close, *more, *ignored;
     size_t n;
     if (!find_element(&begin, &close, "Pixels", text, end))
         return false;
     const char *order = attribute(&n, "DimensionOrder", begin, close);
-    *said =
-        (struct said){.size = {number_attribute("SizeC", begin, close, 1), number_attribute("SizeZ", begin, close, 1),
-                               number_attribute("SizeT", begin, close, 1)}};
+    *layout = (struct axis_layout){.size = {number_attribute("SizeC", begin, close, 1),
+                                            number_attribute("SizeZ", begin, close, 1),
+                                            number_attribute("SizeT", begin, close, 1)}};
     if (n != 5 || memcmp(order, "XY", 2) != 0)
         return false;
     for (int k = 0; k < N_AXES; k++) {
         const char *letter = strchr(letters, order[2 + k]);
         if (!letter || !*letter || memchr(order + 2, order[2 + k], (size_t)k))
             return false;
-        said->order[k] = (int)(letter - letters);
+        layout->order[k] = (int)(letter - letters);
     }
-    if (n_samples > 1 && said->size[CHANNEL] % n_samples == 0)
-        said->size[CHANNEL] /= n_samples;
-    if (find_element(&more, &ignored, "Pixels", close,
-                     end)) /* the planes of another image, which do not belong to this one */
+    if (n_samples > 1 && layout->size[CHANNEL] % n_samples == 0)
+        layout->size[CHANNEL] /= n_samples;
+    /* TiffData elements after a second Pixels element belong to another image. */
+    if (find_element(&more, &ignored, "Pixels", close, end))
         end = more;
     if (find_element(&more, &ignored, "TiffData", close, end) &&
         find_element(&more, &ignored, "TiffData", ignored, end)) {
-        said->planes = close;
-        said->planes_end = end;
+        layout->planes = close;
+        layout->planes_end = end;
     }
     return true;
 }
 
-/* Reads --axes. Sizes that it leaves open are those of the description; a single one can also follow from the number of
- * planes. */
-static bool read_chosen(struct said *said, uint32_t n_planes, const struct said *described)
+/* Reads --axes. A size that it does not give is that of the description if --axes names several axes. One size that is
+ * still missing follows from the number of planes; false if two are missing. */
+static bool read_chosen(struct axis_layout *layout, uint32_t n_planes, const struct axis_layout *described)
 {
     uint64_t product = 1;
     int open = -1;
-    struct said result = {.size = {1, 1, 1}};
+    struct axis_layout result = {.size = {1, 1, 1}};
     bool is_used[N_AXES] = {false};
     for (int k = 0; k < chosen.n; k++) {
         int axis = chosen.axis[k];
@@ -195,16 +198,16 @@ static bool read_chosen(struct said *said, uint32_t n_planes, const struct said 
             result.order[at++] = axis;
     if (open >= 0 && n_planes % product == 0)
         result.size[open] = (uint32_t)(n_planes / product);
-    *said = result;
+    *layout = result;
     return true;
 }
 
-static bool fits(const struct said *said, uint32_t n_planes)
+static bool fits(const struct axis_layout *layout, uint32_t n_planes)
 {
     uint64_t product = 1;
     for (int axis = 0; axis < N_AXES; axis++) {
-        product *= said->size[axis];
-        if (!said->size[axis] || said->size[axis] > n_planes)
+        product *= layout->size[axis];
+        if (!layout->size[axis] || layout->size[axis] > n_planes)
             return false;
     }
     return product == n_planes;
@@ -222,7 +225,7 @@ uint32_t stack_axes_n_planes(const struct stack_description *text)
 
 void stack_axes_find(struct stack_axes *axes, uint32_t n_planes, const struct stack_description *text)
 {
-    struct said described = {0}, said = {0};
+    struct axis_layout described = {0}, layout = {0};
     bool is_described = false;
     enum stack_axes_source source = AXES_OF_PAGES;
     if (text->text && is_imagej(text)) {
@@ -235,25 +238,25 @@ void stack_axes_find(struct stack_axes *axes, uint32_t n_planes, const struct st
     }
     *axes = (struct stack_axes){.n_channels = 1, .n_slices = 1, .n_frames = n_planes, .step = {1, 1, 1}};
     is_described = is_described && fits(&described, n_planes);
-    if (chosen.n && read_chosen(&said, n_planes, is_described ? &described : NULL) && fits(&said, n_planes))
+    if (chosen.n && read_chosen(&layout, n_planes, is_described ? &described : NULL) && fits(&layout, n_planes))
         source = AXES_CHOSEN;
     else if (is_described)
-        said = described;
+        layout = described;
     else
         return;
     if (n_planes == 1)
         return;
-    axes->n_channels = said.size[CHANNEL];
-    axes->n_slices = said.size[SLICE];
-    axes->n_frames = said.size[FRAME];
+    axes->n_channels = layout.size[CHANNEL];
+    axes->n_slices = layout.size[SLICE];
+    axes->n_frames = layout.size[FRAME];
     axes->source = source;
     uint32_t step = 1;
     for (int k = 0; k < N_AXES; k++) {
-        axes->step[said.order[k]] = step;
-        step *= said.size[said.order[k]];
+        axes->step[layout.order[k]] = step;
+        step *= layout.size[layout.order[k]];
     }
-    axes->planes = source == AXES_OF_OME ? said.planes : NULL;
-    axes->planes_end = said.planes_end;
+    axes->planes = source == AXES_OF_OME ? layout.planes : NULL;
+    axes->planes_end = layout.planes_end;
 }
 
 /* Finds a plane by OME's TiffData: IFD counts directories from 0, the other attributes are the plane's position. */

@@ -1,5 +1,5 @@
-/* Reads images from TIFF files. Colours are converted by libtiff to RGBA. CIELab, 16-bit grey
- * (scaled by a range) and label values are read as they are stored, a strip or tile at a time. */
+/* Reads images from TIFF files. libtiff converts colours to RGBA. CIELab, 16-bit grey (scaled by a range) and label
+ * values are read as they are stored, one strip or tile at a time. Start at tiff_decode. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static enum clv_status tiff_size(struct image_head *head, const struct image_byt
     return CLV_OK;
 }
 
-/* Whether a pixel is one whole number: grey, or an index. */
+/* Whether a pixel is one whole number: grey, or a palette index. */
 static bool is_plain(const struct tiff_file *self)
 {
     return self->n_samples == 1 && self->format == SAMPLEFORMAT_UINT &&
@@ -25,8 +25,8 @@ static bool is_plain(const struct tiff_file *self)
             self->photometric == PHOTOMETRIC_PALETTE);
 }
 
-/* Unpacks the part of a block that is in the image, to *target on: its rows have `stride` bytes and samples of 1, 2, 4,
- * 8, 16 or 32 bits. */
+/* Unpacks the part of a block that is in the image to target. Rows of the block have `stride` bytes, and samples 1, 2,
+ * 4, 8, 16 or 32 bits. Inverts grey if 0 is white. */
 static void unpack_block(uint32_t *target, const struct tiff_file *self, const uint8_t *block, size_t stride,
                          uint32_t width, uint32_t height)
 {
@@ -55,7 +55,7 @@ static uint32_t smaller_side(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Reads samples[height][width], the darkest as 0. */
+/* Reads samples[height][width]; in grey images 0 is the darkest value. */
 static enum clv_status read_samples(uint32_t *samples, struct tiff_file *self, struct clv_error *err)
 {
     uint32_t block_width = self->block_width, block_height = self->block_height;
@@ -116,8 +116,8 @@ static bool is_lab(const struct tiff_file *self)
            self->n_samples == 3 && (self->bits == 8 || self->bits == 16);
 }
 
-/* Converts a sample to its value. L uses the whole range of its sample. a and b are signed, with 16 bits in units of
- * 1/256. In ICC's form a and b are 128 more, and the largest L of 16 bits is 0xff00. TIFF 6.0, section 23; TIFF
+/* Converts a sample to L (which = 0), a or b. L uses the whole range of its sample. a and b are signed, with 16 bits in
+ * units of 1/256. ICC's form adds 128 to a and b, and its largest L of 16 bits is 0xff00. TIFF 6.0, section 23; TIFF
  * Technical Note 4. */
 static double lab_value(const struct tiff_file *self, uint16_t sample, int which)
 {
@@ -234,7 +234,7 @@ enum clv_status tiff_decode_integers(int32_t **values, int32_t *width, int32_t *
     uint32_t largest = INT32_MAX;
     if (self.format == SAMPLEFORMAT_INT && self.bits > 0 && self.bits <= 32) {
         self.format = SAMPLEFORMAT_UINT;
-        largest = UINT32_MAX >> (33 - self.bits); /* negative numbers are above it */
+        largest = UINT32_MAX >> (33 - self.bits); /* negative numbers read as unsigned are larger */
     }
     FAIL_IF(!is_plain(&self) || (self.bits != 8 && self.bits != 16 && self.bits != 32), CLV_ERR_DATA,
             "a TIFF of %d samples of %d bits a pixel; objects are one whole number of 8, 16 or 32", self.n_samples,
@@ -245,8 +245,8 @@ enum clv_status tiff_decode_integers(int32_t **values, int32_t *width, int32_t *
     for (size_t i = 0, n = (size_t)self.width * self.height; i < n; i++)
         FAIL_IF(samples[i] > largest, CLV_ERR_DATA, "pixel (%zu, %zu) is below 0 or above 2,147,483,647",
                 i % self.width, i / self.width);
-    OWNED(clv_image_release) struct clv_image turned = {(int32_t)self.width, (int32_t)self.height, 4,
-                                                        (uint8_t *)TAKE(samples)}; /* of 4 bytes */
+    OWNED(clv_image_release) struct clv_image turned = {
+        (int32_t)self.width, (int32_t)self.height, 4, (uint8_t *)TAKE(samples)}; /* 4 channels: the bytes of a number */
     MUST(image_orient(&turned, self.orientation, err));
     *width = turned.width;
     *height = turned.height;

@@ -1,8 +1,8 @@
-/* TIFF files as libtiff opens them: pages, and the strips or tiles of one. Messages go to handlers of the one file,
- * none of the process is touched. Start at tiff_open.
+/* Opens pages of TIFF files by libtiff, and decodes their strips or tiles. Each file has its own message handlers;
+ * those of the process stay as they are. Start at tiff_open.
  *
- * libtiff warns where it should fail: it fills in what a damaged strip lacks and goes on. While a strip or tile is
- * decoded, a warning is an error, except those of is_harmless; while tags are read, warnings are ignored. */
+ * libtiff warns where it should fail: it fills in the missing pixels of a damaged strip and continues. While a strip or
+ * tile is decoded, a warning is an error, except those of is_harmless; while tags are read, warnings are ignored. */
 #include "image/image.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 
-#define BYTES_A_PIXEL 16 /* that libtiff may take at once, for each pixel that is allowed */
+#define BYTES_PER_PIXEL 16 /* that libtiff may allocate at once, for each pixel that the limits allow */
 
 static int on_error(TIFF *tiff, void *context, const char *module, const char *format, va_list args)
 {
@@ -20,12 +20,12 @@ static int on_error(TIFF *tiff, void *context, const char *module, const char *f
     (void)module;
     if (!self->message[0])
         vsnprintf(self->message, sizeof self->message, format, args);
-    return 1; /* said */
+    return 1; /* libtiff prints nothing */
 }
 
-/* Warnings about files that lose nothing: notes about tags that the old JPEG decoder makes late, codes of the LZW of
- * before 1988, the full height of a last strip that is cut, an unknown JFIF revision, and a byte or two that fill up a
- * JPEG before its end. More of them are left over where what is before was damaged. */
+/* Whether a warning is about a file that lost no data: tags that the old JPEG decoder adds late, LZW codes as written
+ * before 1988, a last strip whose JPEG has the full height, an unknown JFIF revision, and one or two bytes that pad a
+ * JPEG before its end. More such bytes are a sign of damage before them. */
 static bool is_harmless(const char *module, const char *text)
 {
     static const char *const texts[] = {"JPEG strip size exceeds expected dimensions", "JFIF revision",
@@ -85,7 +85,7 @@ static toff_t on_size(thandle_t context)
     return ((const struct tiff_file *)context)->size;
 }
 
-/* The whole file: with it, libtiff takes strips from where they are. */
+/* Gives libtiff the whole file, so that it uses uncompressed strips without a copy. */
 static int on_map(thandle_t context, void **base, toff_t *size)
 {
     const struct tiff_file *self = context;
@@ -127,7 +127,7 @@ struct walk {
     bool big_endian, is_big;
 };
 
-/* n bytes, a whole number; false: beyond the end. */
+/* Reads a whole number of n bytes; false if the file ends before. */
 static bool get(uint64_t *value, const struct walk *walk, uint64_t at, unsigned n)
 {
     if (at > walk->size || walk->size - at < n)
@@ -140,14 +140,15 @@ static bool get(uint64_t *value, const struct walk *walk, uint64_t at, unsigned 
 
 struct directory {
     bool is_page;  /* neither a reduced copy nor a mask */
-    bool has_size; /* which every image has: bytes of another kind do not look like that */
+    bool has_size; /* every image has one; other bytes rarely look like it */
     bool has_byte_counts;
     bool is_compressed;
     uint64_t next; /* 0: none */
 };
 
-/* False: it is outside of the file, or empty. A pointer that the file ends within leads outside. A byte count of 0 for
- * the only strip is none: libtiff takes all that follows. */
+/* Reads a directory; false if it is outside of the file or empty. If the file ends within the pointer to the next
+ * directory, next leads out of the file. A byte count of 0 for the only strip counts as missing: libtiff then takes all
+ * bytes that follow. */
 static bool read_directory(struct directory *self, const struct walk *walk, uint64_t at)
 {
     unsigned count_bytes = walk->is_big ? 8 : 2, entry_bytes = walk->is_big ? 20 : 12, value_at = walk->is_big ? 12 : 8;
@@ -175,7 +176,7 @@ static bool read_directory(struct directory *self, const struct walk *walk, uint
     return true;
 }
 
-/* Where directories are, in the order of their chain. */
+/* Offsets of directories, in the order of their chain. */
 struct chain {
     uint64_t *at;
     size_t n, capacity;
@@ -187,7 +188,8 @@ static void chain_release(struct chain *self)
     array_free(self->at);
 }
 
-/* *closes: the chain has been at `at` before. Only pointers that go back have to be looked for. */
+/* Adds the offset `at`. *closes becomes true if the chain has it already, which only an offset up to the largest one so
+ * far can be. */
 static enum clv_status chain_add(struct chain *self, bool *closes, uint64_t at, struct clv_error *err)
 {
     *closes = false;
@@ -201,8 +203,8 @@ static enum clv_status chain_add(struct chain *self, bool *closes, uint64_t at, 
     return CLV_OK;
 }
 
-/* *offset of the directory of plane `plane', from 1; of none if that is 0. *n_planes (may be NULL) counts all.
- * *of_plane says more of the plane (zeros without one). */
+/* Finds the directory of plane `plane', from 1 (0: none): its *offset and its fields, *of_plane. Counts all planes in
+ * *n_planes unless that is NULL. */
 static enum clv_status find_plane(struct directory *of_plane, uint64_t *offset, uint32_t *n_planes,
                                   const struct walk *walk, uint32_t plane, struct clv_error *err)
 {
@@ -240,7 +242,7 @@ static enum clv_status find_plane(struct directory *of_plane, uint64_t *offset, 
     return CLV_OK;
 }
 
-/* The first value of a tag; `otherwise' where the directory has none. */
+/* Returns the first value of a tag; `otherwise' if the directory lacks it. */
 static uint64_t tag_value(const struct walk *walk, uint64_t directory, uint32_t wanted, uint64_t otherwise)
 {
     unsigned count_bytes = walk->is_big ? 8 : 2, entry_bytes = walk->is_big ? 20 : 12, inside = walk->is_big ? 8 : 4;
@@ -261,7 +263,7 @@ static uint64_t tag_value(const struct walk *walk, uint64_t directory, uint32_t 
     return otherwise;
 }
 
-/* A text within the file. */
+/* Finds the description in a directory. The text is not copied. */
 static void find_text(struct stack_description *text, const struct walk *walk, uint64_t directory)
 {
     unsigned count_bytes = walk->is_big ? 8 : 2, entry_bytes = walk->is_big ? 20 : 12, inside = walk->is_big ? 8 : 4;
@@ -282,9 +284,9 @@ static void find_text(struct stack_description *text, const struct walk *walk, u
     }
 }
 
-/* Planes that follow the only directory's one without directories of their own, as ImageJ writes stacks above 4 GB:
- * how many bytes each has, 0 if there are none. A second plane has to be in the file; others that are missing fail when
- * they are asked for. */
+/* ImageJ writes stacks above 4 GB with one directory; further planes follow the pixels of the first. Returns the bytes
+ * of a plane, 0 if the file is not such a stack; *offset is that of the first plane's pixels. The first two planes must
+ * be in the file; others that are missing fail when they are read. */
 static uint64_t bytes_of_planes(uint64_t *offset, const struct walk *walk, uint64_t directory, uint32_t n_planes)
 {
     uint64_t width = tag_value(walk, directory, TAG_WIDTH, 0), height = tag_value(walk, directory, TAG_HEIGHT, 0);
@@ -299,7 +301,8 @@ static uint64_t bytes_of_planes(uint64_t *offset, const struct walk *walk, uint6
     return bytes;
 }
 
-/* *first is the first plane's directory, *offset and *bytes are those of its pixels, zeros where each has its own. */
+/* Finds the axes. If all planes share one directory, *offset and *bytes are those of the first plane's pixels;
+ * otherwise *bytes is 0. */
 static enum clv_status find_axes(struct stack_axes *axes, uint64_t *offset, uint64_t *bytes, const struct walk *walk,
                                  struct clv_error *err)
 {
@@ -333,7 +336,8 @@ enum clv_status tiff_find_axes(struct stack_axes *axes, const uint8_t *bytes, si
     return find_axes(axes, &offset, &plane_bytes, &walk, err);
 }
 
-/* Whether the first directory says what pages are: else page and plane are one, and the others need not be counted. */
+/* Whether --axes or the first directory may describe axes. Otherwise each plane is a page, and planes after the wanted
+ * one need not be counted. */
 static bool may_have_axes(const struct walk *walk)
 {
     uint64_t first;
@@ -346,7 +350,8 @@ static bool may_have_axes(const struct walk *walk)
     return text.text && (!strncmp(text.text, "ImageJ=", 7) || memmem(text.text, text.length, "DimensionOrder", 14));
 }
 
-/* The directory of a page's channel; where it is not in the directory's place, *self notes how far behind. */
+/* Finds the directory of a page's channel. If all planes share one directory, self->plane_shift becomes the distance
+ * from the first plane's pixels to those of the channel. */
 static enum clv_status find_page(struct tiff_file *self, struct directory *directory, uint64_t *offset,
                                  const struct image_bytes *from, struct clv_error *err)
 {
@@ -365,7 +370,7 @@ static enum clv_status find_page(struct tiff_file *self, struct directory *direc
     return find_plane(directory, offset, NULL, &walk, self->plane_bytes ? 1 : plane + 1, err);
 }
 
-#define AS_WHAT_IS_READ "save it as grey or RGB of 8 or 16 bits a sample"
+#define SAVE_AS_READABLE "save it as grey or RGB of 8 or 16 bits a sample"
 
 enum clv_status tiff_corrupt(struct tiff_file *self, struct clv_error *err)
 {
@@ -376,7 +381,7 @@ enum clv_status tiff_corrupt(struct tiff_file *self, struct clv_error *err)
             *c = '?';
     for (size_t k = 0; k < sizeof unknown / sizeof *unknown; k++)
         FAIL_IF(strstr(self->message, unknown[k]), CLV_ERR_DATA, "a TIFF of a kind that is not read (%s); %s",
-                self->message, AS_WHAT_IS_READ);
+                self->message, SAVE_AS_READABLE);
     return fail(err, CLV_ERR_DATA, "corrupt TIFF: %s", self->message[0] ? self->message : "it cannot be read");
 }
 
@@ -398,10 +403,10 @@ enum clv_status tiff_unsupported(const struct tiff_file *self, struct clv_error 
             snprintf(name, sizeof name, "%s", kinds[k].name);
     return fail(err, CLV_ERR_DATA, "a TIFF of %u %s%s samples of %u bits a pixel%s, which are not read; %s",
                 self->n_samples, self->format < 7 ? formats[self->format] : "unknown ", name, self->bits,
-                self->is_planar ? ", in planes" : "", AS_WHAT_IS_READ);
+                self->is_planar ? ", in planes" : "", SAVE_AS_READABLE);
 }
 
-/* A file that does not say what its samples mean has grey or colours, by their number. */
+/* Guesses whether samples are grey or colours, by their number, for files that do not state it. */
 static uint16_t guess_photometric(const struct tiff_file *self)
 {
     uint16_t n_extra = 0, *extra = NULL;
@@ -444,12 +449,12 @@ static enum clv_status read_shape(struct tiff_file *self, const struct clv_image
     return status == CLV_OK ? CLV_OK : fail_about(err, status, "tiles");
 }
 
-/* The fewest bytes that can hold a strip or tile of `bytes` bytes in `rows` rows. Bounds of the codes themselves: a
- * PackBits run, the longest string of an LZW table of 12 bits, a deflate match of 258 bytes in 2 bits, one bit for each
- * 8x8 block of a JPEG, one bit for each row of a fax of group 3 or 4. */
+/* Returns the fewest bytes that can encode a strip or tile of `bytes` bytes in `rows` rows. The bounds follow from the
+ * codes: a PackBits run, the longest string of an LZW table of 12 bits, a deflate match of 258 bytes in 2 bits, one bit
+ * for each 8x8 block of a JPEG, one bit for each row of a fax of group 3 or 4. */
 static uint64_t fewest_bytes(uint16_t compression, uint64_t bytes, uint64_t rows)
 {
-    uint64_t at_once = 0; /* bytes that one can hold */
+    uint64_t at_once = 0; /* bytes that one encoded byte can hold */
     switch (compression) {
     case COMPRESSION_NONE: at_once = 1; break;
     case COMPRESSION_SGILOG24: at_once = 4; break;
@@ -469,13 +474,13 @@ static uint64_t fewest_bytes(uint16_t compression, uint64_t bytes, uint64_t rows
     case COMPRESSION_CCITTRLEW: return 2 * rows;
     case COMPRESSION_CCITTFAX3:
     case COMPRESSION_CCITTFAX4: return (rows + 7) / 8;
-    default: return 1; /* of these a few bytes may hold any number of equal pixels */
+    default: return 1; /* with other codes a few bytes may hold any number of equal pixels */
     }
     return bytes / at_once + (bytes % at_once != 0);
 }
 
-/* Compares what the tags say of every strip or tile with the file, before anything is decoded. Old JPEG files keep
- * their data in other places than strips. */
+/* Compares the offset and byte count of every strip or tile with the file, before anything is decoded. Old JPEG files
+ * keep their data outside of strips; for them only the file's size is checked. */
 static enum clv_status check_blocks(const struct tiff_file *self, struct clv_error *err)
 {
     TIFF *tiff = self->tiff;
@@ -510,7 +515,7 @@ static enum clv_status check_blocks(const struct tiff_file *self, struct clv_err
     return CLV_OK;
 }
 
-/* Opens a page of the file. Positions in it are those of the first plane, from which on_read goes on to another. */
+/* libtiff reads at positions of the first plane; on_read adds the shift to another plane. */
 enum clv_status tiff_open(struct tiff_file *self, const struct image_bytes *from, struct clv_error *err)
 {
     const struct clv_image_limits *limits = from->limits;
@@ -521,25 +526,26 @@ enum clv_status tiff_open(struct tiff_file *self, const struct image_bytes *from
     self->has_byte_counts = directory.has_byte_counts;
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     NEED(options);
-    uint64_t most = limits->max_pixels > PTRDIFF_MAX / BYTES_A_PIXEL ? PTRDIFF_MAX : limits->max_pixels * BYTES_A_PIXEL;
+    uint64_t most =
+        limits->max_pixels > PTRDIFF_MAX / BYTES_PER_PIXEL ? PTRDIFF_MAX : limits->max_pixels * BYTES_PER_PIXEL;
     TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)most);
     TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, self);
     TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, self);
-    /* h: no directory yet; m: no map of memory, all goes through on_read. With one, samples are taken from where they
-     * are: copies of tiles of other than multiples of 1,024 bytes are refused by libtiff 4.5. A decoder of faxes,
-     * though, wants words at even addresses. */
+    /* h: read no directory yet. m: do not map the file, so that all reads go through on_read. Uncompressed samples are
+     * used in the mapped file without a copy, because libtiff 4.5 refuses to copy tiles whose bytes are not a multiple
+     * of 1,024. Compressed files are not mapped, because the fax decoder needs words at even addresses. */
     self->tiff = TIFFClientOpenExt("image", directory.is_compressed || self->plane_shift ? "rhm" : "rh", self, on_read,
                                    on_write, on_seek, on_close, on_size, on_map, on_unmap, options);
     TIFFOpenOptionsFree(options);
     if (!self->tiff || !TIFFSetSubDirectory(self->tiff, offset))
         return tiff_corrupt(self, err);
-    self->message[0] = 0; /* about a tag that can be spared */
+    self->message[0] = 0; /* such a message is about a tag that is not needed */
     MUST(read_shape(self, limits, err));
     return check_blocks(self, err);
 }
 
-/* Inflates a strip to its end, where its checksum is: libtiff stops at the last pixel. A stream that does not end lacks
- * no pixel, unless it goes on beyond the pixels, as zeros do in the place of what was lost. RFC 1950. */
+/* Inflates a strip to its end to verify the checksum there; libtiff stops at the last pixel. A stream without an end is
+ * accepted if it has no bytes beyond the pixels; zeros in place of lost data inflate to more. RFC 1950. */
 static bool is_inflated(const uint8_t *bytes, size_t size, size_t full)
 {
     uint8_t ignored[16384];
@@ -560,8 +566,7 @@ static bool is_inflated(const uint8_t *bytes, size_t size, size_t full)
     return code == Z_STREAM_END || ((code == Z_OK || code == Z_BUF_ERROR) && n <= full);
 }
 
-/* Whether runs end where the pixels do; a byte to fill up, or some that are all the same, may follow. TIFF 6.0,
- * section 9. */
+/* Whether runs end where the pixels do. One padding byte, or several equal ones, may follow. TIFF 6.0, section 9. */
 static bool is_unpacked(const uint8_t *bytes, size_t size, size_t wanted)
 {
     size_t at = 0, n = 0;
@@ -576,14 +581,14 @@ static bool is_unpacked(const uint8_t *bytes, size_t size, size_t wanted)
     return at + 1 >= size;
 }
 
-/* Looks at the end of a strip or tile that was decoded without a complaint, which libtiff does not. */
+/* Checks the end of a strip or tile that libtiff decoded without a warning; libtiff does not check it. */
 static bool is_whole(const struct tiff_file *self, uint32_t number, size_t wanted)
 {
     size_t full = self->is_tiled ? (size_t)TIFFTileSize(self->tiff) : (size_t)TIFFStripSize(self->tiff);
     uint64_t offset = TIFFGetStrileOffset(self->tiff, number), size = TIFFGetStrileByteCount(self->tiff, number);
     uint16_t fill_order = FILLORDER_MSB2LSB;
     TIFFGetFieldDefaulted(self->tiff, TIFFTAG_FILLORDER, &fill_order);
-    if (fill_order != FILLORDER_MSB2LSB || !self->has_byte_counts) /* libtiff guesses: up to what follows */
+    if (fill_order != FILLORDER_MSB2LSB || !self->has_byte_counts) /* libtiff guesses the byte counts */
         return true;
     const uint8_t *bytes = self->bytes + offset;
     switch (self->compression) {
@@ -617,7 +622,7 @@ enum clv_status tiff_read_colours(uint32_t *raster, struct tiff_file *self, stru
     char why[1024] = "";
     if (!TIFFRGBAImageOK(self->tiff, why) || !TIFFRGBAImageBegin(&view, self->tiff, 1, why))
         return tiff_unsupported(self, err);
-    view.req_orientation = view.orientation; /* as it is stored: it is turned afterwards, like all formats */
+    view.req_orientation = view.orientation; /* as stored: decode.c turns images of all formats */
     self->is_decoding = true;
     bool is_read = TIFFRGBAImageGet(&view, raster, self->width, self->height);
     self->is_decoding = false;

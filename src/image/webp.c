@@ -1,4 +1,4 @@
-/* Reads WebP files by libwebp, which only this file knows; the orientation is taken from the EXIF chunk. Start at
+/* Reads WebP files by libwebp, which only this file uses; the orientation is that of the EXIF chunk. Start at
  * webp_decode. */
 #include <string.h>
 
@@ -15,7 +15,7 @@ static uint32_t little_endian(const uint8_t *b)
     return (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
 }
 
-/* The EXIF chunk is after the image. */
+/* Returns the orientation in the EXIF chunk, which follows the image; 1 if the file has none. */
 static int find_orientation(const uint8_t *bytes, size_t size)
 {
     size_t at = RIFF_HEADER;
@@ -50,7 +50,8 @@ static enum clv_status webp_size(struct image_head *head, const struct image_byt
     return CLV_OK;
 }
 
-/* The file as long as its RIFF header says, libwebp does not insist on it: what is cut off may be the orientation. */
+/* Refuses files that are shorter than their RIFF header states. libwebp accepts them, but the orientation may be
+ * missing. */
 static enum clv_status check_length(const uint8_t *bytes, size_t size, struct clv_error *err)
 {
     return size < RIFF_HEADER || little_endian(bytes + 4) > size - 8
@@ -99,7 +100,7 @@ const struct image_codec webp_codec = {
     .name = "WebP",
     .recognises = is_webp,
     .extensions = {".webp"},
-    .reading = SIZE_BEHIND_IMAGE, /* by the orientation */
+    .reading = SIZE_BEHIND_IMAGE, /* the orientation, which may exchange the sides, follows the image */
     .size = webp_size,
     .decode = webp_decode,
 };

@@ -10,11 +10,11 @@
 
 #define MAX_BYTES ((size_t)1 << 30)
 
-/* The lines of rows are read with line_next, so that they stay as they are. */
+/* An open boxes.tsv. line_next reads its rows, so that they can be written unchanged. */
 struct table {
     struct tsv lines;
     struct boxes_columns columns;
-    bool is_read; /* as boxes, though none may be added */
+    bool is_read; /* its boxes can be read, even if none can be added */
 };
 
 static void release_table(struct table *table)

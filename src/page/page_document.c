@@ -1,5 +1,5 @@
 /* The image that is open in the labelling page: cuts objects out by strokes and boxes, paints them, and imports labels
- * and what a model predicts. The history of events decides what exists. Start at page_document_draw. */
+ * and predictions. The objects follow from the history of events. Start at page_document_draw. */
 #include "page/page.h"
 
 #include <math.h>
@@ -42,12 +42,12 @@ static enum clv_status import_labels(struct page_document *document, const uint8
                                      struct clv_error *err)
 {
     size_t n = page_document_size(document);
-    bool is_there[256] = {false};
+    bool is_used[256] = {false};
     int32_t object = page_document_n_objects(document);
     for (size_t p = 0; p < n; p++)
-        is_there[labels[p]] = true;
+        is_used[labels[p]] = true;
     for (int32_t label = 1; label < CLV_VOID; label++)
-        if (is_there[label] && object < PAGE_MAX_OBJECTS) {
+        if (is_used[label] && object < PAGE_MAX_OBJECTS) {
             OWNED(page_event_release) struct page_event event = {.kind = kind, .object = object, .label = label};
             object++;
             MUST(page_runs_encode(&event.result, labels, n, (uint8_t)label, err));
@@ -82,8 +82,8 @@ struct brush {
     uint8_t *pixels, value;
     const struct clv_image *image;
     double radius;
-    int32_t done[MAX_DONE][2]; /* of the first rows: the first and last pixel of a run that is painted */
-    size_t n_rows;             /* of discs that were looked at */
+    int32_t done[MAX_DONE][2]; /* of each row below MAX_DONE: the first and last pixel of a painted run */
+    size_t n_rows;             /* of discs that were visited */
 };
 
 /* Paints a disc of the brush. */
@@ -125,7 +125,7 @@ static void clip_steps(double *first, double *last, double from, double to, doub
     *last = fmin(*last, ceil(fmax(a, b)) + 1);
 }
 
-/* Whether the brush has been on all rows that it can reach between two heights. */
+/* Whether all rows that the brush can reach between two heights are painted from side to side. */
 static bool is_done(const struct brush *brush, double y, double end_y)
 {
     int32_t height = brush->image->height;
@@ -137,7 +137,7 @@ static bool is_done(const struct brush *brush, double y, double end_y)
     return is_done;
 }
 
-/* Paints discs on the way from one point to the next, at most half a radius apart, where they touch the image. */
+/* Paints discs along the line from one point to the next, at most half a radius apart, where they touch the image. */
 static void sweep(struct brush *brush, const double from[2], const double to[2])
 {
     double way = fmax(fabs(to[0] - from[0]), fabs(to[1] - from[1]));
@@ -235,16 +235,16 @@ static void drawn_release(struct drawn *drawn)
 }
 
 /* Paints seeds[height][width] for an object: excludes the pixels of other objects, then paints the object's strokes in
- * their order and excludes what is outside of its last box. Returns the number of its strokes. */
+ * their order and excludes pixels outside of its last box. Returns the number of its strokes. */
 static int32_t fill_seeds(uint8_t *seeds, const struct page_document *document, const struct drawn *drawn)
 {
     const struct page_history *history = &document->history;
-    int32_t n_strokes = 0, n_objects = page_document_n_objects(document), own = drawn->events[0]->object;
+    int32_t n_strokes = 0, n_objects = page_document_n_objects(document), drawn_object = drawn->events[0]->object;
     const struct page_event *box = NULL;
     memset(seeds, CLICK_FREE, page_document_size(document));
     for (int32_t object = 0; object < n_objects; object++) {
         const struct page_event *last = page_history_latest(history, object, history->cursor);
-        if (object != own && last)
+        if (object != drawn_object && last)
             page_runs_paint(seeds, &last->result, CLICK_BARRED);
     }
     for (size_t k = 0; k < drawn->n; k++)
@@ -263,7 +263,7 @@ static int32_t fill_seeds(uint8_t *seeds, const struct page_document *document, 
     return n_strokes;
 }
 
-/* Whether an object began with anything except strokes and the model's prediction. */
+/* Whether an object has a box, a mask, a merge or a split, so that strokes edit an existing object. */
 static bool is_edited(const struct page_document *document, int32_t object)
 {
     for (size_t k = 0; k < document->history.cursor; k++) {
@@ -275,7 +275,7 @@ static bool is_edited(const struct page_document *document, int32_t object)
     return false;
 }
 
-/* Finds the pixel in the middle of a stroke. */
+/* Returns the point in the middle of a stroke. */
 static struct click_press press_of(const struct page_event *stroke, const struct clv_image *image)
 {
     const double *at = stroke->points[stroke->n_points / 2];
@@ -284,7 +284,8 @@ static struct click_press press_of(const struct page_event *stroke, const struct
                                 .is_foreground = stroke->kind == PAGE_FOREGROUND};
 }
 
-/* labels[height][width] of the object after the last stroke of `drawn`; before: without it, or NULL. */
+/* Cuts labels[height][width] of the object by the events in `drawn`, the last of which is `stroke` or a box. `before`
+ * has its labels before the stroke, or is NULL. */
 static enum clv_status cut_stroke(uint8_t *labels, const struct page_document *document, const struct drawn *drawn,
                                   const struct page_event *stroke, const uint8_t *before, bool is_edit,
                                   struct clv_error *err)
@@ -298,13 +299,14 @@ static enum clv_status cut_stroke(uint8_t *labels, const struct page_document *d
     return click_cut(labels, document->scene, &request, err);
 }
 
-/* Whether the event sets the whole mask of its object, which is then no longer the cut of its boxes and strokes. */
+/* Whether the event sets the whole mask of its object, which is then not the cut of its boxes and strokes. */
 static bool is_whole(const struct page_event *event)
 {
     return event->kind > PAGE_BOX && event->kind != PAGE_RELABEL;
 }
 
-/* labels[height][width] of the object in a box, and then by the strokes that are already on it and begin in the box. */
+/* Cuts labels[height][width] of the object in a box, and then by each of its earlier strokes whose middle is in the
+ * box. */
 static enum clv_status cut_box(uint8_t *labels, const struct page_document *document, const struct page_event *newest,
                                struct clv_error *err)
 {
@@ -326,7 +328,7 @@ static enum clv_status cut_box(uint8_t *labels, const struct page_document *docu
     }
     for (size_t k = 0; k < n_kept; k++) {
         const struct page_event *stroke = drawn.events[k], *next = drawn.events[k + 1];
-        drawn.events[k + 1] = newest; /* its box contains the strokes so far */
+        drawn.events[k + 1] = newest; /* the box limits the cut by the strokes up to k */
         drawn.n = k + 2;
         MUST(cut_stroke(labels, document, &drawn, stroke, labels, true, err));
         drawn.events[k + 1] = next;
@@ -334,7 +336,7 @@ static enum clv_status cut_box(uint8_t *labels, const struct page_document *docu
     return CLV_OK;
 }
 
-/* labels[height][width] of the object after an event. */
+/* Cuts labels[height][width] of the object after an event. */
 static enum clv_status cut(uint8_t *labels, const struct page_document *document, const struct page_event *newest,
                            struct clv_error *err)
 {
@@ -356,7 +358,7 @@ static enum clv_status cut(uint8_t *labels, const struct page_document *document
                       has_before && is_edited(document, newest->object), err);
 }
 
-/* Whether the way from one point to another goes through the image. */
+/* Whether the line from one point to another goes through the image. */
 static bool goes_through(const struct clv_image *image, const double from[2], const double to[2])
 {
     const double sides[2] = {image->width, image->height};
@@ -375,8 +377,8 @@ static bool goes_through(const struct clv_image *image, const double from[2], co
     return first < last;
 }
 
-/* Whether the line of a stroke, or a box, meets the image. A brush that only reaches into it does not count: a click
- * next to the image is a mistake. */
+/* Whether the line of a stroke, or a box, meets the image. It is not enough that the brush reaches into the image: a
+ * click next to the image is a mistake. */
 static bool is_on_image(const struct page_event *event, const struct clv_image *image)
 {
     const double(*points)[2] = (const double(*)[2])event->points;
@@ -472,7 +474,7 @@ bool page_document_box(struct clv_pixel_box *box, int32_t *label, const struct p
 
 void page_view_release(struct page_view *view)
 {
-    clv_image_release(&view->own);
+    clv_image_release(&view->decoded);
     clv_map_release(&view->bands);
 }
 
@@ -481,14 +483,14 @@ enum clv_status page_view_open(struct page_view *view, const struct clv_image *s
                                struct clv_error *err)
 {
     const struct clv_recipe *recipe = &model->recipe;
-    struct clv_image_limits own_limits = limits ? *limits : (struct clv_image_limits){0};
+    struct clv_image_limits model_limits = limits ? *limits : (struct clv_image_limits){0};
     bool has_bands = recipe->bands.n_bands > 0, has_map = has_bands && recipe->n_maps == 1;
-    *view =
-        (struct page_view){.image = shown && !has_bands ? shown : &view->own, .maps = has_map ? &view->bands : NULL};
-    recipe_limits(&own_limits, recipe);
+    *view = (struct page_view){.image = shown && !has_bands ? shown : &view->decoded,
+                               .maps = has_map ? &view->bands : NULL};
+    recipe_limits(&model_limits, recipe);
     if (view->image != shown)
-        MUST(item_image_read(&view->own, item, &own_limits, err));
-    return has_map ? clv_map_read(&view->bands, item->image, CLV_MAP_LAYOUT_BANDS, &own_limits, err) : CLV_OK;
+        MUST(item_image_read(&view->decoded, item, &model_limits, err));
+    return has_map ? clv_map_read(&view->bands, item->image, CLV_MAP_LAYOUT_BANDS, &model_limits, err) : CLV_OK;
 }
 
 enum clv_status page_document_use_model(struct page_document *document, const struct clv_model *model,

@@ -103,14 +103,14 @@ static void put_runs(struct text *json, const int32_t *values, size_t n)
     text_put(json, "]");
 }
 
-/* An object's mask, from its run k on, which begins at pixel `at`. */
+/* An object's mask that is painted in order; run k, which begins at pixel `at`, comes next. */
 struct layer {
     const struct page_runs *runs;
     size_t k, at;
     int32_t number;
 };
 
-/* Paints the layer's part of pixels from .. to - 1. Returns whether it has any. */
+/* Paints the layer's pixels in from .. to - 1. Returns whether it has any there. */
 static bool paint_part(int32_t *numbers, size_t from, size_t to, struct layer *layer)
 {
     bool is_any = false;
@@ -129,7 +129,7 @@ static bool paint_part(int32_t *numbers, size_t from, size_t to, struct layer *l
 
 enum { PART = 4096 }; /* pixels */
 
-/* The runs of 1 + object, 0: none; of objects that overlap the last one. */
+/* Writes the runs of 1 + the number of the object, the last one where objects overlap; 0: no object. */
 static enum clv_status put_objects(struct text *json, const struct page_document *document, struct clv_error *err)
 {
     size_t n_pixels = page_document_size(document), n = 0;
@@ -159,7 +159,7 @@ static enum clv_status put_objects(struct text *json, const struct page_document
     return CLV_OK;
 }
 
-/* Whether the event is the latest of its object, if it is a box; true for other events. */
+/* Whether the event is the latest box of its object; true for other events than boxes. */
 static bool is_latest_box(const struct page_history *history, size_t k)
 {
     const struct page_event *event = &history->events[k];
@@ -259,7 +259,7 @@ static enum clv_status tell_state(struct page_response *response, struct page_se
         session->n_models = trainer->count(trainer->context);
         MUST(page_session_use_model(session, err));
     }
-    text_put(json, "{\"folder\":"); /* in full: the page shows where it saves */
+    text_put(json, "{\"folder\":"); /* the absolute path: the page shows where labels are saved */
     text_put_json(json, session->folder);
     text_printf(json, ",\"has_model\":%s,\"model\":%d,", session->model.w ? "true" : "false", session->model_revision);
     put_labels(json, &session->set.labels);
@@ -298,7 +298,7 @@ static enum clv_status send_image(struct page_response *response, struct page_se
     const char *path = session->set.items[number].image;
     struct file_source file;
     unsigned char head[8] = {0};
-    page_session_tag(response->tag, session, number); /* before it is read */
+    page_session_tag(response->tag, session, number); /* before the file is read */
     bool is_file = file_source_open(&file, path, NULL) == CLV_OK;
     bool is_long = is_file && file.size >= sizeof head && !file_source_read(head, &file, 0, sizeof head, NULL);
     bool is_png = is_long && memcmp(head, "\x89PNG\r\n\x1a\n", 8) == 0;
@@ -323,7 +323,7 @@ static enum clv_status check_photo(const struct page_session *session, int32_t n
     return CLV_OK;
 }
 
-/* Checks that it is also the open image, in the state that the page saw last. */
+/* Checks that the image of a request is open, in the state that the page received last. */
 static enum clv_status check_revision(const struct page_session *session, int32_t number, const struct json_value *root,
                                       struct clv_error *err)
 {
@@ -361,7 +361,7 @@ static enum clv_status check_label(const struct page_session *session, const str
     return CLV_OK;
 }
 
-/* Checks each request against what its page shows, in this one place. */
+/* Checks that the names in a request are those of the session. */
 static enum clv_status check_names(const struct page_session *session, struct page_target target,
                                    const struct json_value *root, struct clv_error *err)
 {
@@ -375,19 +375,19 @@ static enum clv_status check_names(const struct page_session *session, struct pa
     }
 }
 
-/* The state to which a change that cannot be saved is undone. */
-struct moment {
+/* The state to restore if a change cannot be saved. */
+struct document_state {
     size_t cursor;
     int32_t revision;
     bool is_accepted;
 };
 
-static struct moment now(const struct page_document *document)
+static struct document_state state_of(const struct page_document *document)
 {
-    return (struct moment){document->history.cursor, document->revision, document->history.is_accepted};
+    return (struct document_state){document->history.cursor, document->revision, document->history.is_accepted};
 }
 
-static void go_back(struct page_document *document, const struct moment *before)
+static void restore_state(struct page_document *document, const struct document_state *before)
 {
     document->history.cursor = before->cursor;
     document->history.is_accepted = before->is_accepted;
@@ -404,17 +404,17 @@ static enum clv_status save_and_put(struct page_response *response, struct page_
     return CLV_OK;
 }
 
-/* Saves a change and answers with it. If that fails the page reports it, and nothing has changed: the next stroke saves
- * all of it. */
+/* Saves a change and writes the response. If that fails, the change is undone, and the next change saves all files
+ * again. */
 static enum clv_status save_and_tell(struct page_response *response, struct page_session *session, double started,
-                                     const struct moment *before, bool has_new_events, struct clv_error *err)
+                                     const struct document_state *before, bool has_new_events, struct clv_error *err)
 {
     struct page_document *document = &session->document;
     enum clv_status status = save_and_put(response, session, started, err);
     if (status && has_new_events)
         page_history_take_back(&document->history, before->cursor);
     if (status)
-        go_back(document, before);
+        restore_state(document, before);
     return status;
 }
 
@@ -435,7 +435,7 @@ static enum clv_status draw(struct page_response *response, struct page_session 
 {
     OWNED(page_event_release) struct page_event event = {0};
     double started = now_ms();
-    struct moment before = now(&session->document);
+    struct document_state before = state_of(&session->document);
     MUST(page_event_parse(&event, root, "stroke", err));
     FAIL_IF(!page_labels_have(session, event.label), CLV_ERR_USAGE, "there is no label %d", event.label);
     int64_t other = page_document_n_objects(&session->document);
@@ -462,16 +462,16 @@ static int32_t missing_label(const struct page_session *session)
 static enum clv_status step(struct page_response *response, struct page_session *session, int by, struct clv_error *err)
 {
     double started = now_ms();
-    struct moment before = now(&session->document);
+    struct document_state before = state_of(&session->document);
     FAIL_IF(!page_document_step(&session->document, by), CLV_ERR_USAGE, by < 0 ? "nothing to undo" : "nothing to redo");
     if (missing_label(session)) {
-        go_back(&session->document, &before);
+        restore_state(&session->document, &before);
         return fail(err, CLV_ERR_USAGE, "the label of that object was deleted, so it cannot come back");
     }
     return save_and_tell(response, session, started, &before, false, err);
 }
 
-/* A label that the folder no longer has is background where the model predicts it. */
+/* Replaces labels of a prediction that the folder no longer has by background. */
 static void drop_missing_labels(uint8_t *labels, const struct page_session *session)
 {
     const struct clv_labels *known = &session->model.labels;
@@ -482,9 +482,9 @@ static void drop_missing_labels(uint8_t *labels, const struct page_session *sess
         labels[p] = is_missing[labels[p]] ? 0 : labels[p];
 }
 
-/* Predicts the open image: its objects or, where they are not kept apart, everything of a label as one. */
-static enum clv_status see(struct clv_object_map *map, uint8_t *labels, const struct page_session *session,
-                           struct clv_error *err)
+/* Predicts the open image: its objects, or one object per label if objects are not kept apart. */
+static enum clv_status predict(struct clv_object_map *map, uint8_t *labels, const struct page_session *session,
+                               struct clv_error *err)
 {
     const struct clv_image *image = &session->document.image;
     FAIL_IF(!session->model.w, CLV_ERR_USAGE, "no model yet: train one");
@@ -509,7 +509,7 @@ static enum clv_status suggest(struct page_response *response, struct page_sessi
     OWNED(clv_object_map_release) struct clv_object_map map = {0};
     OWNED_ARRAY uint8_t *labels = array_alloc(page_document_size(&session->document), 1);
     NEED(labels);
-    MUST(see(&map, labels, session, err));
+    MUST(predict(&map, labels, session, err));
     text_put(&response->body, "{\"objects\":[");
     for (int32_t k = 0; k < map.n_objects; k++)
         text_printf(&response->body, "%s{\"object\":%d,\"label\":%d}", k ? "," : "", k, map.labels[k]);
@@ -519,12 +519,13 @@ static enum clv_status suggest(struct page_response *response, struct page_sessi
     return CLV_OK;
 }
 
-/* Accepts the image; with "suggestion", as the model of that revision predicts it. "accepted": 0 takes that back. */
+/* Accepts the image; with "suggestion", as the model of that revision predicts it. "accepted": 0 withdraws the
+ * acceptance. */
 static enum clv_status accept(struct page_response *response, struct page_session *session,
                               const struct json_value *root, struct clv_error *err)
 {
     double started = now_ms();
-    struct moment before = now(&session->document);
+    struct document_state before = state_of(&session->document);
     int64_t is_suggestion = 0, is_accepted = 1;
     (void)json_get_int64(json_member(root, "suggestion"), &is_suggestion);
     (void)json_get_int64(json_member(root, "accepted"), &is_accepted);
@@ -535,7 +536,7 @@ static enum clv_status accept(struct page_response *response, struct page_sessio
         OWNED_ARRAY uint8_t *labels = array_alloc(page_document_size(&session->document), 1);
         OWNED(clv_object_map_release) struct clv_object_map map = {0};
         NEED(labels);
-        MUST(see(&map, labels, session, err));
+        MUST(predict(&map, labels, session, err));
         MUST(session->keeps_objects ? page_document_import_objects(&session->document, &map, err)
                                     : page_document_import(&session->document, labels, PAGE_SUGGESTION, err));
     }
@@ -544,7 +545,7 @@ static enum clv_status accept(struct page_response *response, struct page_sessio
     return save_and_tell(response, session, started, &before, is_suggestion, err);
 }
 
-/* Opens the image that follows, with the labels of this one as a step. */
+/* Opens the next image, with the propagated labels of this one as a step. */
 static enum clv_status propagate(struct page_response *response, struct page_session *session, struct clv_error *err)
 {
     OWNED(clv_object_map_release) struct clv_object_map map = {0};
@@ -552,7 +553,7 @@ static enum clv_status propagate(struct page_response *response, struct page_ses
     double started = now_ms();
     MUST(page_propagate(&map, &number, session, err));
     MUST(page_session_open(session, number, err));
-    struct moment before = now(&session->document);
+    struct document_state before = state_of(&session->document);
     MUST(page_document_import_objects(&session->document, &map, err));
     return save_and_tell(response, session, started, &before, true, err);
 }
@@ -635,7 +636,7 @@ static void send_file(struct page_response *response, const struct page_session 
                       const struct page_request *request)
 {
     const char *path = strcmp(request->path, "/") == 0 ? "/index.html" : request->path;
-    if (request->token && path != request->path) { /* the token leaves the address bar */
+    if (request->token && path != request->path) { /* the redirect removes the token from the address bar */
         response->code = 303;
         response->location = "/";
         response->sets_cookie = true;

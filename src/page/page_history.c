@@ -1,5 +1,5 @@
 /* The history of events on an image: adds, undoes and redoes them, and reads and writes them as JSON. Each event has
- * the mask that it made, so that undoing computes nothing. Start at page_history_add. */
+ * the mask after it, so that undoing computes nothing. Start at page_history_add. */
 #include "page/page.h"
 
 #include <math.h>
@@ -60,21 +60,21 @@ enum clv_status page_history_add(struct page_history *history, struct page_event
         history->n_dropped = n_undone;
         history->n = history->dropped_at = history->cursor;
     }
-    MUST(append(history, event, err)); /* it takes the place of an event that was undone, which cannot fail */
+    MUST(append(history, event, err)); /* if events were undone, it takes the place of one, and cannot fail */
     history->cursor = history->n;
     return CLV_OK;
 }
 
 void page_history_take_back(struct page_history *history, size_t cursor)
 {
-    if (history->cursor == cursor) /* nothing was added: the events behind were undone before */
+    if (history->cursor == cursor) /* nothing was added; the events after the cursor were undone before */
         return;
     release_events(history->events + cursor, history->n - cursor);
     history->n = history->cursor = cursor;
     if (!history->n_dropped || history->dropped_at != cursor)
         return;
     memcpy(history->events + cursor, history->dropped, history->n_dropped * sizeof *history->dropped);
-    history->n += history->n_dropped; /* the capacity is at least the earlier one */
+    history->n += history->n_dropped; /* the capacity never shrinks */
     array_free(history->dropped);
     history->dropped = NULL;
     history->n_dropped = 0;
@@ -114,7 +114,7 @@ static enum clv_status parse_points(struct page_event *event, const struct json_
     return CLV_OK;
 }
 
-/* The index into `kinds`, N_KINDS for none of them. Files of earlier versions have other names of the first two. */
+/* Returns the index into `kinds`, N_KINDS for other names. Earlier files have other names of the first two. */
 static size_t kind_find(const char *name)
 {
     if (strcmp(name, "figure") == 0)

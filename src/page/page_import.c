@@ -7,7 +7,7 @@
 #include "data/boxes/boxes.h"
 #include "data/shapes/shapes.h"
 
-#define MAX_BOXES 250 /* boxes that are cut out at once */
+#define MAX_BOXES 250 /* boxes and outlines of an image that are shown */
 
 void page_import_release(struct page_import *import)
 {

@@ -30,7 +30,7 @@ static enum clv_status check_name(const struct clv_labels *labels, const char *n
 /* Checks that a mask that the page did not write has the same labels, read without names and with them. */
 static enum clv_status check_mask(const struct page_session *session, const char *path, struct clv_error *err)
 {
-    struct clv_labels named = session->set.labels; /* a view */
+    struct clv_labels named = session->set.labels; /* borrows the names */
     OWNED(clv_mask_release) struct clv_mask then = {0}, now = {0};
     const struct clv_image_limits *limits = &session->limits;
     named.from_file = true;
@@ -53,7 +53,7 @@ static enum clv_status check_masks(const struct page_session *session, struct cl
     return CLV_OK;
 }
 
-/* Writes labels.tsv and takes the labels from there. */
+/* Writes labels.tsv and reads the labels from it. */
 static enum clv_status install(struct page_session *session, const struct text *table, struct clv_error *err)
 {
     OWNED(clv_labels_release) struct clv_labels read = {0};
@@ -90,8 +90,9 @@ static enum clv_status find_drawn(bool *used, const char *path, struct clv_error
     return CLV_OK;
 }
 
-/* Finds the first value that has no name, is not void and is in no history, so that undoing never shows objects of a
- * deleted label as those of the new one: above all others or, where none is left, between them. */
+/* Finds a value for a new label, which has no name, is not void and is in no history; otherwise undoing could show
+ * objects of a deleted label as those of the new one. Prefers the first value above all others to those between
+ * them. */
 static enum clv_status free_value(int32_t *value, const struct page_session *session, struct clv_error *err)
 {
     const struct clv_labels *labels = &session->set.labels;
@@ -182,14 +183,14 @@ enum clv_status page_labels_rename(struct page_session *session, int64_t value, 
     snprintf(after, sizeof after, "%s", name);
     MUST(page_boxes_rename(session->boxes_path, before, after, err));
     enum clv_status status = rename_in_files(session, value, before, after, err);
-    if (status) { /* what was written goes back */
+    if (status) { /* restores the files that were written */
         (void)!rename_in_model(session, value, after, before, NULL);
         (void)!page_boxes_rename(session->boxes_path, after, before, NULL);
     }
     return status;
 }
 
-/* Whether an image's objects have the label, drawn here or in its mask. */
+/* Sets *is_used to whether the image's mask has the label. */
 static enum clv_status look_for(bool *is_used, const struct page_session *session, size_t i, int32_t value,
                                 struct clv_error *err)
 {

@@ -32,12 +32,12 @@ static enum clv_status add(struct page_document *document, struct page_event *ev
     for (size_t p = from; p < to; p++)
         layer[p - from] = numbers[p] == number;
     MUST(page_runs_encode(&event->result, layer, to - from, 1, err));
-    event->result.lengths[0] += (int32_t)from; /* the last run is outside, unless it ends with the image */
+    event->result.lengths[0] += (int32_t)from; /* the last run is background, unless the layer ends with the image */
     event->result.lengths[event->result.n - 1] += (int32_t)(n - to);
     return page_history_add(&document->history, event, err);
 }
 
-/* Ends a change of several events, which is one step: after a failure, takes all of them back. */
+/* Ends a change of several events, which is one step: removes all of them after a failure. */
 static enum clv_status settle(struct page_document *document, size_t cursor, enum clv_status status)
 {
     if (status != CLV_OK)
@@ -98,10 +98,10 @@ bool page_document_has_objects(const struct page_document *document, const struc
     return are_same;
 }
 
-/* Parts the pixels numbers[] of an object by a stroke: the largest piece that it leaves stays `own`, the second one
- * becomes `next`, and the other pixels go to the piece next to them. */
-static enum clv_status part(int32_t *numbers, const struct page_document *document, const struct page_event *stroke,
-                            int32_t own, int32_t next, struct clv_error *err)
+/* Splits the pixels of number `kept` by a stroke: the largest remaining piece keeps its number, the second largest
+ * becomes `next`, and the other pixels go to an adjacent piece. */
+static enum clv_status split_numbers(int32_t *numbers, const struct page_document *document,
+                                     const struct page_event *stroke, int32_t kept, int32_t next, struct clv_error *err)
 {
     size_t n = page_document_size(document), width = (size_t)document->image.width;
     OWNED(clv_object_map_release) struct clv_object_map map = {0};
@@ -110,7 +110,7 @@ static enum clv_status part(int32_t *numbers, const struct page_document *docume
     OWNED_ARRAY size_t *sizes = array_zalloc(n + 1, sizeof *sizes);
     NEED(layer && sizes);
     for (size_t p = 0; p < n; p++)
-        layer[p] = numbers[p] == own;
+        layer[p] = numbers[p] == kept;
     page_document_stroke(layer, document, stroke, 0);
     MUST(clv_object_map_from_labels(&map, layer, document->image.width, document->image.height, NULL, err));
     for (size_t p = 0; p < n; p++)
@@ -122,25 +122,25 @@ static enum clv_status part(int32_t *numbers, const struct page_document *docume
         }
     FAIL_IF(!second, CLV_ERR_USAGE, "the stroke does not part the object: draw it from side to side");
     for (size_t p = 0; p < n; p++)
-        if (numbers[p] == own && map.objects[p] != largest)
+        if (numbers[p] == kept && map.objects[p] != largest)
             numbers[p] = layer[p] && map.objects[p] == second ? next : -1;
     for (bool has_changed = true; has_changed;) {
         has_changed = false;
         for (size_t p = 0; p < n; p++)
             for (int k = 0; k < 4 && numbers[p] < 0; k++) {
                 size_t at = k == 0 ? p - 1 : k == 1 ? p - width : k == 2 ? p + 1 : p + width;
-                if (at < n && (numbers[at] == own || numbers[at] == next) && (k % 2 || at / width == p / width)) {
+                if (at < n && (numbers[at] == kept || numbers[at] == next) && (k % 2 || at / width == p / width)) {
                     numbers[p] = numbers[at];
                     has_changed = true;
                 }
             }
     }
     for (size_t p = 0; p < n; p++)
-        numbers[p] = numbers[p] < 0 ? own : numbers[p];
+        numbers[p] = numbers[p] < 0 ? kept : numbers[p];
     return CLV_OK;
 }
 
-static const struct page_event *find(const struct page_document *document, int32_t object)
+static const struct page_event *find_object(const struct page_document *document, int32_t object)
 {
     const struct page_event *last = page_history_latest(&document->history, object, document->history.cursor);
     return last && last->kind != PAGE_DELETE ? last : NULL;
@@ -148,7 +148,7 @@ static const struct page_event *find(const struct page_document *document, int32
 
 enum clv_status page_document_relabel(struct page_document *document, struct page_event *event, struct clv_error *err)
 {
-    const struct page_event *event_of_object = find(document, event->object);
+    const struct page_event *event_of_object = find_object(document, event->object);
     FAIL_IF(!event_of_object, CLV_ERR_USAGE, "there is no object %d", event->object + 1);
     event->result.lengths =
         array_copy(event_of_object->result.lengths, event_of_object->result.n, sizeof *event_of_object->result.lengths);
@@ -172,7 +172,7 @@ static enum clv_status add_regrouped(struct page_document *document, struct page
     for (size_t p = 0; p < n && merges; p++)
         numbers[p] = numbers[p] == next ? kept : numbers[p];
     if (!merges)
-        MUST(part(numbers, document, event, kept, next, err));
+        MUST(split_numbers(numbers, document, event, kept, next, err));
     MUST(add(document, event, numbers, kept, 0, height, err));
     return add(document, second, numbers, next, 0, height, err);
 }
@@ -181,16 +181,16 @@ enum clv_status page_document_regroup(struct page_document *document, struct pag
                                       struct clv_error *err)
 {
     const bool merges = event->kind == PAGE_MERGE;
-    const struct page_event *event_of_object = find(document, event->object),
-                            *theirs = merges ? find(document, other) : event_of_object;
-    FAIL_IF(!event_of_object || !theirs || event->object == other, CLV_ERR_USAGE, "there is no object %d",
+    const struct page_event *event_of_object = find_object(document, event->object),
+                            *event_of_other = merges ? find_object(document, other) : event_of_object;
+    FAIL_IF(!event_of_object || !event_of_other || event->object == other, CLV_ERR_USAGE, "there is no object %d",
             (event_of_object ? other : event->object) + 1);
     FAIL_IF(other >= PAGE_MAX_OBJECTS, CLV_ERR_USAGE, "the page takes at most %d objects", PAGE_MAX_OBJECTS);
     size_t cursor = document->history.cursor;
     OWNED(page_event_release) struct page_event second = {
         .kind = merges ? PAGE_DELETE : PAGE_MASK, .object = other, .label = event_of_object->label, .is_linked = true};
     event->label = event_of_object->label;
-    if (merges && other > event->object) { /* the later one stays: it is over all that is between both */
+    if (merges && other > event->object) { /* the later one stays, because it covers the objects between both */
         second.object = event->object;
         event->object = other;
     }

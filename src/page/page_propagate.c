@@ -8,7 +8,8 @@
 #include "page/page.h"
 #include "sequence/sequence.h"
 
-/* result[height][width] of images[1]. Labels are propagated one by one; a later one takes pixels from earlier ones. */
+/* Computes result[height][width] of images[1]. Labels are propagated one by one; a later one overwrites earlier
+ * ones. */
 static enum clv_status propagate_labels(uint8_t *result, const uint8_t *labels, const struct clv_image *images,
                                         size_t n, struct clv_error *err)
 {
@@ -18,12 +19,12 @@ static enum clv_status propagate_labels(uint8_t *result, const uint8_t *labels, 
     NEED(mask && propagated);
     const uint8_t *const given[3] = {mask};
     uint8_t *masks[3] = {NULL, propagated};
-    bool is_there[256] = {false};
+    bool is_used[256] = {false};
     memset(result, 0, n_pixels);
     for (size_t p = 0; p < n_pixels; p++)
-        is_there[labels[p]] = true;
+        is_used[labels[p]] = true;
     for (int label = 1; label < CLV_VOID; label++) {
-        if (!is_there[label])
+        if (!is_used[label])
             continue;
         for (size_t p = 0; p < n_pixels; p++)
             mask[p] = labels[p] == label;
@@ -35,8 +36,8 @@ static enum clv_status propagate_labels(uint8_t *result, const uint8_t *labels, 
 }
 
 /* Makes one object of each label. */
-static enum clv_status one_each(struct clv_object_map *map, const uint8_t *labels, int32_t width, int32_t height,
-                                struct clv_error *err)
+static enum clv_status objects_of_labels(struct clv_object_map *map, const uint8_t *labels, int32_t width,
+                                         int32_t height, struct clv_error *err)
 {
     int32_t number[256] = {0};
     *map = (struct clv_object_map){.width = width,
@@ -81,14 +82,14 @@ enum clv_status page_propagate(struct clv_object_map *map, int32_t *number, cons
             follows.width, follows.height, image->width, image->height);
     OWNED_ARRAY uint8_t *result = array_alloc(page_document_size(document), 1);
     NEED(result);
-    if (n_next > 1 && /* the second image shows what was hidden; without it, less is known */
+    if (n_next > 1 && /* the second image may show what is hidden in the first; it is not required */
         (item_image_read(&second, &items[next[1]], &session->limits, &ignored) != CLV_OK || !has_size(&second, image)))
         n_next = 1;
     page_document_paint(labels, document);
-    const struct clv_image images[3] = {*image, follows, second}; /* views */
+    const struct clv_image images[3] = {*image, follows, second}; /* borrowed pixels */
     MUST(propagate_labels(result, labels, images, 1 + n_next, err));
     MUST(session->keeps_objects ? clv_object_map_from_labels(map, result, image->width, image->height, NULL, err)
-                                : one_each(map, result, image->width, image->height, err));
+                                : objects_of_labels(map, result, image->width, image->height, err));
     FAIL_IF(!map->n_objects, CLV_ERR_USAGE, "nothing of what is labelled here is found in %s", name);
     *number = (int32_t)next[0];
     return CLV_OK;

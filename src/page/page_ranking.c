@@ -1,5 +1,5 @@
-/* Ranks the images of the folder for labelling by the error that the model expects in each. A thread of its own looks
- * at one image after the other. Start at page_ranking_start. */
+/* Ranks the images of the folder for labelling by the error that the model expects in each. A separate thread processes
+ * one image after the other. Start at page_ranking_start. */
 #include "page/page.h"
 
 #include <pthread.h>
@@ -9,8 +9,8 @@
 #include "base/base.h"
 #include "infer/infer.h"
 
-#define DRAWS 20
-#define SEED  1
+#define N_SAMPLES 20
+#define SEED      1
 
 struct page_ranking {
     const struct clv_set *set;
@@ -54,9 +54,9 @@ void page_ranking_free(struct page_ranking *ranking)
     arrays_free(ranking->error, ranking);
 }
 
-/* Predicts, from the marginals, the fraction of an image's pixels whose label is not the most probable one. */
-static enum clv_status expect(double *error, const struct clv_model *model, const struct clv_item *item,
-                              struct clv_error *err)
+/* Computes the expected fraction of an image's pixels whose most probable label is wrong, from the marginals. */
+static enum clv_status expected_error(double *error, const struct clv_model *model, const struct clv_item *item,
+                                      struct clv_error *err)
 {
     OWNED(page_view_release) struct page_view view = {0};
     OWNED(clv_example_release) struct clv_example example = {0};
@@ -68,7 +68,7 @@ static enum clv_status expect(double *error, const struct clv_model *model, cons
     MUST(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     OWNED_ARRAY double *marginals = array_alloc((size_t)example.problem.n_nodes, n_labels * sizeof *marginals);
     NEED(marginals);
-    MUST(clv_model_marginals(marginals, NULL, NULL, model, &example.problem, oracle, SEED, DRAWS, err));
+    MUST(clv_model_marginals(marginals, NULL, NULL, model, &example.problem, oracle, SEED, N_SAMPLES, err));
     for (size_t i = 0; i < (size_t)example.problem.n_nodes; i++) {
         double best = 0;
         for (size_t y = 0; y < n_labels; y++)
@@ -86,8 +86,8 @@ static void *run(void *context)
     for (size_t i = 0; i < ranking->set->n_items && !ranking->is_stopped; i++) {
         struct clv_error error;
         double expected = -1;
-        if (expect(&expected, &ranking->model, &ranking->set->items[i], &error) != CLV_OK)
-            expected = -1; /* a damaged image: opening it says why */
+        if (expected_error(&expected, &ranking->model, &ranking->set->items[i], &error) != CLV_OK)
+            expected = -1; /* a damaged image: opening it reports the error */
         pthread_mutex_lock(&ranking->lock);
         ranking->error[i] = expected;
         pthread_mutex_unlock(&ranking->lock);

@@ -1,4 +1,5 @@
-/* Masks as lengths of runs, background first, in the order of pixels: encodes, paints and checks them. */
+/* Masks as lengths of runs, background first, in the order of pixels: encodes, paints and checks them. Start at
+ * page_runs_encode. */
 #include "page/page.h"
 
 #include <string.h>
@@ -11,17 +12,18 @@ void page_runs_release(struct page_runs *runs)
     *runs = (struct page_runs){0};
 }
 
-/* The first pixel from `at` on that has the label, or the first that has not; n_pixels: there is none. */
+/* Returns the first pixel from `at` on that has the label, or does not have it if is_wanted is false; n_pixels if there
+ * is none. */
 static size_t find(const uint8_t *labels, size_t at, size_t n_pixels, uint8_t label, bool is_wanted)
 {
     if (is_wanted) {
         const uint8_t *found = at < n_pixels ? memchr(labels + at, label, n_pixels - at) : NULL;
         return found ? (size_t)(found - labels) : n_pixels;
     }
-    const uint64_t like = 0x0101010101010101U * label;
+    const uint64_t pattern = 0x0101010101010101U * label;
     for (uint64_t word; at + sizeof word <= n_pixels; at += sizeof word) {
         memcpy(&word, labels + at, sizeof word);
-        if (word != like)
+        if (word != pattern)
             break;
     }
     while (at < n_pixels && labels[at] == label)

@@ -43,7 +43,7 @@ static struct page_stamp stamp_of_image(const char *image)
 
 static bool is_same(struct page_stamp a, struct page_stamp b)
 {
-    return a.is_there == b.is_there && a.size == b.size && a.inode == b.inode && a.changed.tv_sec == b.changed.tv_sec &&
+    return a.exists == b.exists && a.size == b.size && a.inode == b.inode && a.changed.tv_sec == b.changed.tv_sec &&
            a.changed.tv_nsec == b.changed.tv_nsec;
 }
 
@@ -82,7 +82,7 @@ void page_session_free(struct page_session *session)
     array_free(session);
 }
 
-/* root/folder/OUTPUT.extension, the image's own folders below images/ included. */
+/* Returns root/folder/OUTPUT.extension. OUTPUT includes the image's folders below images/. */
 static char *sibling_path(const struct page_session *session, size_t i, bool is_shared, const char *folder,
                           const char *extension)
 {
@@ -96,7 +96,7 @@ static char *sibling_path(const struct page_session *session, size_t i, bool is_
     return path;
 }
 
-/* Finds the status of an image from the beginning of its strokes file alone. */
+/* Finds the status of an image from the existence of its files and the beginning of its strokes file. */
 static enum page_status status_of(const struct page_item *item)
 {
     bool accepted, empty, undone;
@@ -115,8 +115,8 @@ static int compare_masks(const void *a, const void *b)
     return order ? order : (*first > *second) - (*first < *second);
 }
 
-/* Refuses images whose masks would be one file: of a.jpg, a.png and a.jpg.tif, the first and the last would both have
- * a.jpg.png. */
+/* Refuses images whose masks would have the same path: of a.jpg, a.png and a.jpg.tif, the first and the last would both
+ * have a.jpg.png. */
 static enum clv_status check_masks(const struct page_session *session, struct clv_error *err)
 {
     size_t n = session->set.n_items;
@@ -203,7 +203,7 @@ static void note_bad_names(const struct page_session *session)
             session->options->folder, n, session->set.items[first].name);
 }
 
-/* Makes a folder for what is saved and looks whether it takes files; "" is the one that is labelled. */
+/* Makes a folder below the labelled one, and checks that files can be written to it; "" is the labelled folder. */
 static enum clv_status prepare(bool *has_made, const struct page_session *session, const char *name,
                                struct clv_error *err)
 {
@@ -217,7 +217,7 @@ static enum clv_status prepare(bool *has_made, const struct page_session *sessio
     return CLV_OK;
 }
 
-/* Whether a table has more than its head. */
+/* Whether a table has a row after its header. */
 static bool has_rows(const char *path)
 {
     char *head = NULL;
@@ -266,7 +266,7 @@ enum clv_status page_session_new(struct page_session **session, const struct pag
     MUST(prepare(result->has_made, result, "", err));
     for (int k = 0; k < 2 + options->objects; k++)
         MUST(prepare(&result->has_made[k], result, folder_names[k], err));
-    clv_set_release(&result->set); /* again, as trainings will see it */
+    clv_set_release(&result->set); /* read again with the new folders, as trainings do */
     MUST(clv_set_read_folder(&result->set, options->folder, err));
     MUST(list_items(result, err));
     MUST(rank_items(result, err));
@@ -299,16 +299,16 @@ enum clv_status page_session_use_model(struct page_session *session, struct clv_
     session->model = TAKE(model);
     session->model_revision++;
     recipe_limits(&session->limits, &session->model.recipe);
-    session->limits.bands = NULL; /* pages show images by their own values */
+    session->limits.bands = NULL; /* the page converts images by their own values */
     if (session->open >= 0)
         MUST(page_document_use_model(&session->document, &session->model, err));
     return page_ranking_start(session->ranking, session->options->model, err);
 }
 
-/* Returns the page's own file if it exists, else that of another program; NULL if neither exists. */
-static const char *file_of(const char *own, const char *foreign)
+/* Returns the page's file if it exists, otherwise that of another program; NULL if neither exists. */
+static const char *file_of(const char *page_file, const char *foreign)
 {
-    return path_exists(own) ? own : foreign && path_exists(foreign) ? foreign : NULL;
+    return path_exists(page_file) ? page_file : foreign && path_exists(foreign) ? foreign : NULL;
 }
 
 static bool paints(struct page_document *document, size_t cursor, const uint8_t *mask, uint8_t *painted)
@@ -318,13 +318,14 @@ static bool paints(struct page_document *document, size_t cursor, const uint8_t 
     return memcmp(painted, mask, page_document_size(document)) == 0;
 }
 
-/* Whether the strokes make the mask. Where saving ended between both files, those do that were there before the last
- * change; the cursor is then behind them, and the change can be redone or undone. */
+/* Sets the cursor so that the history gives the mask; false if it does not. If saving was interrupted between strokes
+ * and mask, the mask is that before or after the last step, and the cursor is set there, so that the step can be redone
+ * or undone. */
 static bool find_mask(struct page_document *document, const uint8_t *mask, uint8_t *painted)
 {
     const struct page_history *history = &document->history;
     size_t cursor = history->cursor, before = cursor;
-    while (before > 0 && history->events[before - 1].kind == PAGE_SUGGESTION) /* accepted at once, a label each */
+    while (before > 0 && history->events[before - 1].kind == PAGE_SUGGESTION) /* one for each label */
         before--;
     if (before == cursor && before > 0)
         before = page_history_step(history, cursor, -1);
@@ -332,28 +333,30 @@ static bool find_mask(struct page_document *document, const uint8_t *mask, uint8
            (cursor < history->n && paints(document, page_history_step(history, cursor, 1), mask, painted));
 }
 
-/* Reads mask and objects from files; no objects[] where objects are not kept apart, or nothing is known of them. */
+/* Reads the mask and the objects from their files. Leaves the mask or the objects empty if they have no file, and the
+ * objects if they are not kept apart. */
 static enum clv_status read_files(struct clv_mask *mask, struct clv_object_map *objects,
                                   const struct page_session *session, const struct page_item *item,
                                   const struct clv_image *image, struct clv_error *err)
 {
     const struct clv_image_limits *limits = &session->limits;
-    const char *own_mask = file_of(item->mask, item->foreign),
+    const char *mask_file = file_of(item->mask, item->foreign),
                *instances = file_of(item->instances, item->foreign_instances);
-    if (own_mask)
-        MUST(clv_mask_read(mask, own_mask, &session->set.labels, image->width, image->height, limits, err));
-    for (size_t p = 0; own_mask && p < (size_t)image->width * (size_t)image->height; p++)
+    if (mask_file)
+        MUST(clv_mask_read(mask, mask_file, &session->set.labels, image->width, image->height, limits, err));
+    for (size_t p = 0; mask_file && p < (size_t)image->width * (size_t)image->height; p++)
         mask->labels[p] = mask->labels[p] == CLV_VOID ? 0 : mask->labels[p];
     if (!session->keeps_objects)
         return CLV_OK;
     if (instances)
         MUST(clv_object_map_read(objects, instances, image->width, image->height, limits, err));
-    if (instances && own_mask)
+    if (instances && mask_file)
         MUST(object_map_set_labels(objects, mask->labels, err));
     return CLV_OK;
 }
 
-/* Reads the strokes, as long as they still make mask and objects. Changes by another program take precedence. */
+/* Reads the strokes. If they no longer give the mask and the objects, another program has changed those: they replace
+ * the history. */
 static enum clv_status read_drawn(struct page_document *document, const struct page_session *session,
                                   const struct page_item *item, struct clv_error *err)
 {
@@ -399,7 +402,7 @@ enum clv_status page_session_open(struct page_session *session, int32_t number, 
         if (session->options->note)
             session->options->note("%s: this " TWELVE_BITS_OF_ONE, of->name);
     }
-    if (strokes_stamp.is_there || file_of(item->mask, item->foreign) ||
+    if (strokes_stamp.exists || file_of(item->mask, item->foreign) ||
         (session->keeps_objects && file_of(item->instances, item->foreign_instances)))
         MUST(read_drawn(&document, session, item, err));
     else
@@ -417,7 +420,7 @@ enum clv_status page_session_open(struct page_session *session, int32_t number, 
     return CLV_OK;
 }
 
-/* Makes the folder that `path` is in: images may be in folders below. */
+/* Makes the folder of `path`; images may be in subfolders. */
 static enum clv_status outputs_folder(const char *path, struct clv_error *err)
 {
     OWNED_ARRAY char *folder = path_folder(path);
@@ -425,8 +428,8 @@ static enum clv_status outputs_folder(const char *path, struct clv_error *err)
     return folder_create(folder, err);
 }
 
-/* Moves a mask of another format out of the way of the one that is saved: the set has one for each image. A mask named
- * by the stem of several images stays. */
+/* Moves a mask of another format to the folder .replaced, because a set has one mask per image. A mask that is named by
+ * the stem of several images stays. */
 static enum clv_status put_aside(const char *foreign, const char *mask, struct clv_error *err)
 {
     if (!foreign || !path_exists(foreign))
@@ -479,7 +482,7 @@ static enum clv_status write_objects(const struct page_document *document, const
 static enum clv_status save_objects(struct page_session *session, const struct page_item *item, struct clv_error *err)
 {
     enum clv_status status = write_objects(&session->document, item, err);
-    session->instances_stamp = stamp_of(item->instances); /* also of a file that could not be finished */
+    session->instances_stamp = stamp_of(item->instances); /* also after a failure */
     return status;
 }
 
@@ -488,8 +491,8 @@ static enum clv_status remove_file(const char *path, struct clv_error *err)
     return unlink(path) == 0 || errno == ENOENT ? CLV_OK : fail_errno(err, CLV_ERR_IO, "%s: cannot remove", path);
 }
 
-/* Whether the image has no labels: nothing that was drawn counts, and nobody accepted that. Where a mask of several
- * images stays aside of the page's own, that has to say so. */
+/* Whether the image has no labels: no event is in effect, and it is not accepted. If a mask by another program stays,
+ * the page must write its own, even an empty one, to replace it. */
 static bool is_unlabelled(const struct page_history *history, const struct page_item *item)
 {
     return !history->cursor && !history->is_accepted && !(item->foreign && path_exists(item->foreign));
@@ -520,7 +523,7 @@ static enum clv_status save_mask(const struct page_session *session, const struc
                                 (const uint8_t(*)[3])session->set.labels.palette, 256, err);
 }
 
-/* Removes mask and label image, as before anything was drawn. */
+/* Removes the mask and the image of objects, as before the first stroke. */
 static enum clv_status remove_labels(struct page_session *session, const struct page_item *item, struct clv_error *err)
 {
     MUST(remove_file(item->mask, err));
@@ -533,7 +536,7 @@ static enum clv_status remove_labels(struct page_session *session, const struct 
     return CLV_OK;
 }
 
-/* Whether the image and what was saved of it are as they were when it was opened, or saved last. */
+/* Whether the saved files are as they were when the image was opened or saved last. */
 static bool is_unchanged(const struct page_session *session, const struct page_item *item)
 {
     return is_same(session->mask_stamp, stamp_of(item->mask)) &&
@@ -569,7 +572,7 @@ enum clv_status page_session_save(struct page_session *session, struct clv_error
         MUST(remove_labels(session, item, err));
     }
     MUST(save_boxes(session, err));
-    if (!has_labels && !history->n) { /* last: a mask without strokes would count as accepted */
+    if (!has_labels && !history->n) { /* last, because a mask without strokes counts as accepted */
         MUST(remove_file(item->strokes, err));
         session->strokes_stamp = stamp_of(item->strokes);
     }

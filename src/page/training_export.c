@@ -1,5 +1,5 @@
-/* Writes what the labelling page knows of its images as a training set: accepted masks, masks made of strokes, and
- * boxes. Start at training_export_write. */
+/* Writes a training set of the labelled images: accepted masks, masks made of strokes, and boxes. Start at
+ * training_export_write. */
 #include "page/page.h"
 
 #include <string.h>
@@ -20,12 +20,12 @@ struct export_state {
     struct training_export *export;
     struct text manifest, boxes, accepted;
     size_t n_accepted;
-    bool is_linked;  /* an image is elsewhere */
+    bool is_linked;  /* an image is a link to a file outside of the folder */
     char *folder;    /* for masks made of strokes */
-    const char *tab; /* before the instances; "": these are not kept apart */
+    const char *tab; /* before the column of instances; "": objects are not kept apart */
 };
 
-static void writing_release(struct export_state *self)
+static void export_state_release(struct export_state *self)
 {
     text_release(&self->manifest);
     text_release(&self->boxes);
@@ -35,8 +35,8 @@ static void writing_release(struct export_state *self)
 
 /* Labels and boxes of an image that follow from its strokes. */
 struct known {
-    uint8_t *labels;             /* [height][width], CLV_VOID where nothing is known */
-    struct clv_pixel_box *boxes; /* [n] of objects; all have one or none is there */
+    uint8_t *labels;             /* [height][width], CLV_VOID where no stroke gives a label */
+    struct clv_pixel_box *boxes; /* [n] of objects; n is 0 unless each object has a box */
     size_t n;
     bool has_foreground, has_background;
 };
@@ -54,7 +54,7 @@ static bool is_within(const struct clv_pixel_box *boxes, size_t n, int32_t x, in
     return false;
 }
 
-/* Strokes before a box count within it alone, as where the object is cut. */
+/* Drops strokes before a box outside of it, as the cut of the object does. */
 static void clear_outside(uint8_t *layer, const struct page_document *document, const struct clv_pixel_box *box)
 {
     for (int32_t y = 0; y < document->image.height; y++)
@@ -63,7 +63,8 @@ static void clear_outside(uint8_t *layer, const struct page_document *document, 
                 layer[(size_t)y * (size_t)document->image.width + (size_t)x] = CLICK_FREE;
 }
 
-/* One object's strokes: its own later ones over earlier ones; strokes of background count only where no object is. */
+/* Adds the strokes of an object, later ones over earlier ones. Strokes of background count only on pixels without an
+ * object. */
 static void add_strokes(struct known *known, uint8_t *layer, const uint8_t *painted,
                         const struct page_document *document, int32_t object, uint8_t label)
 {
@@ -99,8 +100,8 @@ static void add_outside(struct known *known, const struct page_document *documen
         }
 }
 
-/* Collects what strokes and boxes of the document say. The document has a size and a history; no pixels. */
-static enum clv_status know(struct known *known, const struct page_document *document, struct clv_error *err)
+/* Collects the labels and boxes that follow from the history. The document has a size and a history, but no pixels. */
+static enum clv_status collect_known(struct known *known, const struct page_document *document, struct clv_error *err)
 {
     size_t n = page_document_size(document), n_there = 0;
     int32_t n_objects = page_document_n_objects(document);
@@ -175,7 +176,7 @@ static enum clv_status add_begun(struct export_state *self, size_t i, struct clv
     MUST(item_image_size(width, height, item, &self->session->limits, err));
     MUST(file_read(&bytes, &size, strokes, MAX_BYTES, err));
     MUST(page_history_parse(&document.history, bytes, size, strokes, *width, *height, err));
-    MUST(know(&known, &document, err));
+    MUST(collect_known(&known, &document, err));
     if (known.has_foreground && known.has_background)
         return add_partial(self, i, &document, &known, err);
     if (known.n && self->session->set.labels.n_labels == 2)
@@ -210,7 +211,7 @@ static enum clv_status add_item(struct export_state *self, size_t i, struct clv_
     if (item->is_unreadable)
         return CLV_OK;
     self->is_linked |= path_check_inside(self->session->set.root, name, NULL) != CLV_OK;
-    if (item->status == PAGE_NEW) /* where all was undone, boxes of another program were, too */
+    if (item->status == PAGE_NEW) /* if all was undone, so were the boxes of another program */
         return path_exists(item->strokes) ? CLV_OK : add_new(self, i, err);
     if (item->status == PAGE_BEGUN)
         return add_begun(self, i, err);
@@ -236,7 +237,7 @@ static enum clv_status write_files(struct export_state *self, struct clv_error *
 {
     struct training_export *export = self->export;
     const char *root = self->session->set.root;
-    OWNED_ARRAY char *manifest = path_join(root, "manifest.tsv"); /* would choose images of its own */
+    OWNED_ARRAY char *manifest = path_join(root, "manifest.tsv"); /* if it exists, it would choose the images */
     NEED(manifest);
     bool is_plain =
         self->is_linked || (self->n_accepted == export->n_masks && !export->n_boxed && !path_exists(manifest));
@@ -260,10 +261,10 @@ enum clv_status training_export_write(struct training_export *export, const stru
 {
     OWNED(training_export_release) struct training_export result = {.n_labels = session->set.labels.n_labels,
                                                                     .limits = session->limits};
-    OWNED(writing_release) struct export_state self = {.session = session,
-                                                       .export = &result,
-                                                       .folder = path_join(session->set.root, "strokes/.training"),
-                                                       .tab = session->keeps_objects ? "\t" : ""};
+    OWNED(export_state_release) struct export_state self = {.session = session,
+                                                            .export = &result,
+                                                            .folder = path_join(session->set.root, "strokes/.training"),
+                                                            .tab = session->keeps_objects ? "\t" : ""};
     text_init(&self.manifest, MAX_BYTES);
     text_init(&self.boxes, MAX_BYTES);
     text_init(&self.accepted, MAX_BYTES);

@@ -1,4 +1,4 @@
-/* What the benchmarks share: this thread's CPU clock, medians, ratios with their range, finding the data. */
+/* Shared by the benchmarks: this thread's CPU clock, medians, ratios with their range, and the paths of the data. */
 #ifndef BENCH_H
 #define BENCH_H
 

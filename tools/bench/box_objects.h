@@ -1,4 +1,4 @@
-/* Objects with exact masks, and the boxes that people may draw around them: for the benchmark of box to cut, and for
+/* Objects with exact masks, and boxes that people may draw around them: for the benchmark of box segmentation, and for
  * learning its weights. */
 #ifndef BOX_OBJECTS_H
 #define BOX_OBJECTS_H

@@ -1,11 +1,11 @@
-/* Box to cut (clv_box_cut) against OpenCV's grabCut (5 iterations, the same boxes): objects of Berkeley, of the horses'
- * test split and of MSRC's validation split, in boxes of five kinds (box_objects.h). Mean intersection over union, mean
- * share of wrong pixels among those in the box, CPU seconds an object of either algorithm alone.
+/* Box segmentation (clv_box_cut) compared with OpenCV's grabCut (5 iterations, the same boxes): objects of Berkeley, of
+ * the horses' test split and of MSRC's validation split, in boxes of five kinds (box_objects.h). Mean intersection over
+ * union, mean fraction of wrong pixels in the box, CPU seconds per object of each algorithm alone.
  *
  *     build/bench/boxes [--set NAME] [--every N] [--ours | --reuse]
  *
- * --set: one of berkeley, unseen (those of Berkeley's that no weight of box to cut was learned from), horses, msrc.
- * --every: each Nth object only. --ours: without grabCut. --reuse: grabCut's masks of an earlier run. */
+ * --set: one of berkeley, unseen (those of Berkeley's from which no weight of clv_box_cut was learned), horses, msrc.
+ * --every: each Nth object only. --ours: without grabCut. --reuse: use grabCut's masks of an earlier run. */
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
-/* Belief propagation on a 20x31 grid, one thread, compared with the textbook's way in plain C: messages in the linear
- * domain, the product of all incoming ones but one, times the table, normalised; node after node, forth and back.
- * Exponentials of the scores included on both sides, of a table that all edges share once; ours checks its input and
- * returns the Bethe value or decodes as well. No package of Debian 12 has belief propagation for such fields (libDAI
- * left Debian before). */
+/* Belief propagation on a 20x31 grid, one thread, compared with the textbook's method in plain C: messages in the
+ * linear domain, the product of all incoming ones except one, times the table, normalised, node after node, forwards
+ * and backwards. Both sides include the exponentials of the scores, of a table that all edges share once. Ours also
+ * checks its input, and returns the Bethe value or decodes. Debian 12 has no package with belief propagation for such
+ * fields (it lacks libDAI). */
 #include "graphs.h"
 
 #define WIDTH     31

@@ -1,8 +1,8 @@
 /* Branch and bound in belief networks: nodes and time against the number of tags K, for trained networks and for random
- * ones (Miao & Rao, Figure 3, upper), and how often a cut-off S is enough (lower), with Theorem 9's bound 1 - L / S. On
- * bibtex, which has 159 tags; the sources' RCV1-V2 is not to be had. With a folder as argument, the tables go there as
- * TSV: tags.tsv, cutoff.tsv. Where Clp is, the linear program that the sources compare with is timed, too. One thread,
- * CPU times. */
+ * ones (Miao & Rao, Figure 3, upper), and how often a cut-off S is sufficient (lower), with Theorem 9's bound 1 - L /
+ * S. On bibtex, which has 159 tags; the sources' RCV1-V2 is not available. With a folder as argument, the tables are
+ * written there as TSV: tags.tsv, cutoff.tsv. If Clp is installed, the linear program with which the sources compare is
+ * timed, too. One thread, CPU times. */
 #include <math.h>
 #include <string.h>
 

@@ -1,18 +1,17 @@
-/* What marginals say of images compared with the best labels, as Figure 1 of Shpakova, Bach, Osokin (2018) shows it by
- * one image: how sure the model is of every superpixel, q, and what is true there.
+/* Compares the marginals of images, q for each superpixel, with the MAP labels and the truth, which Figure 1 of
+ * Shpakova, Bach, Osokin (2018) shows for one image.
  *
- * Pixels are weighed two ways: all the same, and by the weighted Hamming loss, where foreground and background of an
- * image weigh 1/2 each. Printed for the best labels (MAP) and for the marginals of 100 perturb-and-MAP draws:
- *   wrong      share of pixels whose label is wrong; of marginals: of labels where q is above 1/2
- *   squared    mean of (q - truth)^2, the expected error of a label drawn from q being 2 q (1 - q); of labels it is the
- *              share that is wrong
- *   bits       of the truth that are known: entropy of the share of foreground less the mean of -log2 of what the truth
- *   was
- *              given. A label's chances are the shares of truth among its kind, which is the best that labels can say;
- *              q stands as it is, between 1/200 and 199/200
- *   unsure     share of pixels with q in .05 .. .95; share of the wrong ones that are among these
- * and a line for each bin of q: share of the pixels, mean q, share of foreground. Last, the image whose squared error
- * by marginals is the median of all.
+ * Pixels are weighed in two ways: equally, and as in the weighted Hamming loss, by 1/2 each for the foreground and the
+ * background of an image. Printed for the MAP labels and for the marginals of 100 perturb-and-MAP samples:
+ *   wrong      fraction of pixels whose label is wrong; for marginals, the label is foreground if q is above 1/2
+ *   squared    mean of (q - truth)^2, where the expected error of a label drawn from q is 2 q (1 - q); for labels, the
+ *              fraction of wrong pixels
+ *   bits       information about the truth: entropy of the fraction of foreground, less the mean of -log2 of the
+ *              probability of the truth. The probability given by a label is the fraction of foreground among pixels of
+ *              that label, the best that labels can give; q is limited to 1/200 .. 199/200
+ *   unsure     fraction of pixels with q in .05 .. .95; fraction of the wrong pixels that are among these
+ * and a line for each bin of q: fraction of the pixels, mean q, fraction of foreground. At the end, the image whose
+ * squared error by marginals is the median of all.
  *
  * Usage: certainty MODEL FEATURES */
 #include <math.h>

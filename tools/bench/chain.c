@@ -1,5 +1,5 @@
-/* Viterbi on the OCR words: 26 labels, 128 binary features a letter, scoring included, one thread, compared with dlib's
- * sequence_labeler. Weights are random: the time does not depend on them. */
+/* Viterbi on the OCR words: 26 labels, 128 binary features per letter, scoring included, one thread, compared with
+ * dlib's sequence_labeler. Weights are random, because the time does not depend on them. */
 #include <unistd.h>
 
 #include "data/data.h"

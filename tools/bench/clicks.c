@@ -1,13 +1,13 @@
-/* The robot user: how many clicks objects take, with cleave's interactive cut and, where OpenCV is, with its grabCut by
- * mask, in one run. The first click and every further one go into the middle of the largest error, at most 20, no box;
- * a click is a disc of 3 pixels. Objects are what masks call foreground, or every label of at least 1 % of the pixels
- * where there are more than two.
+/* The robot user: counts the clicks that objects take with cleave's interactive cut and, if OpenCV is installed, with
+ * its grabCut by mask, in one run. Every click is in the middle of the largest error, at most 20, without a box; a click
+ * is a disc of 3 pixels. Objects are the foreground of masks or, in masks of more than two labels, every label of at
+ * least 1 % of the pixels.
  *
  *   clicks [MANIFEST]      default: boxes-berkeley of the real data
  *
- * Then what clicks take on every 25th object enlarged to 0.25, 2 and 12 Mpixel, in CPU time of all threads.
+ * Then the CPU time of clicks, over all threads, on every 25th object enlarged to 0.25, 2 and 12 megapixels.
  *
- * NoC@85 and NoC@90 are clicks until that IoU, 20 where it is not reached, means over objects; ms a click on one
+ * NoC@85 and NoC@90 are the mean numbers of clicks until that IoU, 20 if it is not reached; ms per click are of one
  * thread. */
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,4 +1,6 @@
-/* Sixteen draws of noise on one graph: all solved in vector lanes, against libmaxflow solving one after the other.
+/* Sixteen samples of noise on one graph: solved together in vector lanes, compared with libmaxflow, which solves one
+ * after the other.
+ *
  * Usage: draws [difficulty [superpixels]] */
 #include "graphs.h"
 #include "infer/cut/cut.h"

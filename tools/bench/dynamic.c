@@ -1,7 +1,9 @@
-/* Whole learning rounds: fresh noise, solve, then every node whose label differs from the truth is clamped to it, with
- * all labels read each time. Ours against libmaxflow with tree reuse (one re-solve takes back a clamp and sets the
- * next, changed nodes come from its list) and, for scale, against libmaxflow solving every clamp afresh. Usage: dynamic
- * [difficulty [superpixels]] */
+/* Whole learning rounds: new noise, solve, then each node whose label differs from the truth is clamped to it, and all
+ * labels are read each time. Ours is compared with libmaxflow with tree reuse (one further solve removes a clamp and
+ * sets the next; changed nodes come from its list) and, for scale, with libmaxflow solving each clamp from the
+ * beginning.
+ *
+ * Usage: dynamic [difficulty [superpixels]] */
 #include "graphs.h"
 #include "infer/cut/cut.h"
 #include "maxflow_shim.h"

@@ -1,4 +1,4 @@
-/* What the cut benchmarks share: adjacency graphs of real images with noisy unaries, the clock, medians. */
+/* Shared by the benchmarks of cuts: adjacency graphs of real images with noisy unary scores, the clock, medians. */
 #ifndef BENCH_GRAPHS_H
 #define BENCH_GRAPHS_H
 

@@ -1,7 +1,9 @@
-/* Pixel grids, building included: a real image, unaries from Gaussian mixtures of its foreground and background,
- * contrast Potts couplings. "photo" is one photograph enlarged to the side, "mosaic" many of the Berkeley set as they
- * are, 320 x 320 pixels of each. Usage: grid [side [lambda [neighbours [repetitions [photo|mosaic]]]]]; 0 or nothing:
- * all, of 256, 1024 and 2048 pixels a side */
+/* Pixel grids, construction included: a real image, unary scores from Gaussian mixtures of its foreground and
+ * background, contrast Potts couplings. "photo" is one photograph enlarged to the side, "mosaic" many unscaled ones of
+ * the Berkeley set, 320 x 320 pixels of each.
+ *
+ * Usage: grid [side [lambda [neighbours [repetitions [photo|mosaic]]]]]; 0 or nothing: all, with sides of 256, 1024 and
+ * 2048 pixels */
 #include <pthread.h>
 
 #include "bench.h"

@@ -1,7 +1,8 @@
-/* Learning with hidden nodes: what a pass costs by nodes and labels, on grids (belief propagation) and chains of which
- * every second node is hidden (exact), full tables; and what a second thread brings. A pass is a gradient of all
- * examples: both terms' inference and the sums of features. Its cost is a training's time by its passes: with what
- * opens it and the look at its end, and never below 0, as a difference of two trainings can be. */
+/* Learning with hidden nodes: the cost of a pass by nodes and labels, on grids (belief propagation) and on chains of
+ * which every second node is hidden (exact), with full tables; and the gain by a second thread. A pass is a gradient of
+ * all examples: inference for both terms and the sums of features. Its cost is the time of a training divided by its
+ * passes, including the start and the evaluation at the end, so it cannot be negative like a difference of two
+ * trainings. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

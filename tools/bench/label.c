@@ -1,11 +1,12 @@
-/* Whether learning pays: the robot user labels a folder in the page, once without a model and once as the page goes
- * about it, training on what was accepted after 5, 10, 20 and 40 images and looking at the images in the page's order.
+/* Measures how many clicks a model saves: the robot user labels a folder in the page, once without a model and once
+ * like the page, which trains after 5, 10, 20 and 40 accepted images and shows the images in its order.
  *
- *   label [MANIFEST [SPLIT [EVERY]]]      default: the first 60 horses of split `test`, whose masks are known
+ *     label [MANIFEST [SPLIT [EVERY]]]      default: the first 60 horses of split `test`, whose masks are known
  *
- * Every image is clicked on until IoU 0.90, at most 20 times; what is cut then is accepted, so that the model learns
- * from the robot's masks and never from the true ones. A suggestion of the model that is good enough takes no click.
- * EVERY 4 takes every 4th image, and trains after a 4th as many. Needs the command next to it: BUILD/cleave. */
+ * Every image gets clicks until IoU 0.90, at most 20; the resulting cut is accepted, so that the model learns from the
+ * robot's masks and never from the true ones. A suggestion of the model that is good enough takes no click. EVERY 4
+ * uses every 4th image, and trains after a fourth of the number of images. Needs the command next to it:
+ * BUILD/cleave. */
 #include <unistd.h>
 
 #include "base/base.h"

@@ -1,7 +1,7 @@
 /* Training the structured SVM and the CRF on one fold of the OCR words compared with dlib's
- * structural_sequence_labeling_trainer, turn about, one thread: CPU seconds, the objective each reaches, letter errors
- * on the other nine folds, memory beyond the data; and the CRF's wall time with two threads. `letters_train large`
- * trains on nine folds and tests on one, once. */
+ * structural_sequence_labeling_trainer, in turn, one thread: CPU seconds, the objective that each reaches, letter
+ * errors on the other nine folds, memory beyond the data; and the CRF's wall time with two threads. `letters_train
+ * large` trains on nine folds and tests on one, once. */
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>

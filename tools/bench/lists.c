@@ -1,6 +1,6 @@
-/* Lists that are long: COCO's labels and annotations, lines of a manifest, entries of a model's record, boxes of one
- * image in training. Each is read at a quarter of its length and at all of it; what is linear takes 4 times as long
- * then, what is quadratic 16 times. */
+/* Long lists: labels and annotations of COCO, lines of a manifest, entries of a training record, boxes of one image in
+ * training. Each is read at a quarter of its length and at its whole length; the latter takes 4 times as long if
+ * reading is linear, 16 times if it is quadratic. */
 #include <string.h>
 
 #include "bench.h"

@@ -1,5 +1,5 @@
-/* Linear programs whose rows come one after the other: min <cost, x> subject to rows >= their right sides and bounds. A
- * wrapper of Clp's dual simplex. Start at lp_optimise. */
+/* Linear programs whose rows are added one after the other: min <cost, x> subject to rows >= their right sides and
+ * bounds. A wrapper of Clp's dual simplex. Start at lp_optimise. */
 #ifndef LP_H
 #define LP_H
 

@@ -1,10 +1,10 @@
-/* What refining makes of maps without a model (clv_refine_probabilities): weighted Hamming loss and IoU at the pixels
- * before and after, means over the images of a split of the horses (MAPS_SPLIT, default test), of
+/* Refinement of maps without a model (clv_refine_probabilities): weighted Hamming loss and IoU of pixels before and
+ * after, means over the images of a split of the horses (MAPS_SPLIT, default test), for
  *   - the maps of a small network, 128 x 128, stretched over the image;
  *   - the truth blurred by Gaussians of several widths, shifted sideways, and blurred with noise added;
- * and CPU milliseconds a megapixel. One round: nothing of it is random but the noise, which is seeded.
+ * and CPU milliseconds per megapixel. One round: only the noise is random, and it is seeded.
  *
- * With the test split, then models with maps (maps_table.h): MAPS_ROWS names some, MAPS_SEEDS=0 leaves them out. */
+ * With the test split, then models with maps (maps_table.h): MAPS_ROWS names some, MAPS_SEEDS=0 omits them. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>

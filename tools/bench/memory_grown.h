@@ -1,4 +1,4 @@
-/* How much memory a piece of work takes. */
+/* Measures the memory that a function takes. */
 #ifndef MEMORY_GROWN_H
 #define MEMORY_GROWN_H
 

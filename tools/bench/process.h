@@ -1,4 +1,4 @@
-/* Runs a program as a process of its own, and reports what it took. */
+/* Runs a program as a separate process, and measures its time and memory. */
 #ifndef PROCESS_H
 #define PROCESS_H
 

@@ -1,5 +1,5 @@
-/* The robot user of interactive segmentation: clicks in the centre of the largest error, as Xu et al. (2016) and
- * Sofiiuk et al. (2021, RITM) have it. */
+/* The robot user of interactive segmentation: clicks in the centre of the largest error, as in Xu et al. (2016) and
+ * Sofiiuk et al. (2021, RITM). */
 #ifndef ROBOT_H
 #define ROBOT_H
 

@@ -1,10 +1,10 @@
-/* Does learning from many images stay in bounded memory, and as fast a step as from few? Drawn images, `cleave` as
- * processes of one thread: features of few and of many images by one recipe, wmpmap on both feature files by turns,
- * marginals of both.
+/* Compares learning from many images with learning from few: is memory bounded, and is a step as fast? Draws images and
+ * runs `cleave` as processes of one thread: features of few and of many images by one recipe, wmpmap on both feature
+ * files in turn, marginals of both.
  *
- * Usage: scale [images [few [passes [rounds]]]]     default 2000 147 5 3; sets and feature files are in
- * $CLEAVE_BUILD/bench/scale.sets and are kept, so that a second run begins with the learning. A step's time is what
- * twice the passes take more, over their steps. */
+ * Usage: scale [images [few [passes [rounds]]]] default 2000 147 5 3; sets and feature files are kept in
+ * $CLEAVE_BUILD/bench/scale.sets, so that a second run begins with the learning. The time of a step is the additional
+ * time of twice the passes, divided by their steps. */
 #include <string.h>
 #include <sys/stat.h>
 

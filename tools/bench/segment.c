@@ -1,7 +1,7 @@
-/* Whole images per second: `cleave segment` (decode to mask and overlay, 2 threads) against OpenCV's grabCut (5
- * iterations, true boxes, its own threads) on the 60 test images of the horses, as processes, taking turns.
+/* Whole images per second: `cleave segment` (decode to mask and overlay, 2 threads) compared with OpenCV's grabCut (5
+ * iterations, true boxes, its own threads) on the 60 test images of the horses, as processes, in turn.
  *
- * The model is $CLEAVE_BUILD/bench/horse.cleave, trained with the defaults where it is absent or older than the
+ * The model is $CLEAVE_BUILD/bench/horse.cleave, trained with the defaults if it is missing or older than the
  * command. */
 #include <string.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 /* Draws the features of many images as the shards of one feature file, for `make bench-cluster TASKS=memory': blobs on
- * grids of 8 x 8 nodes, dense features of noise of which a few determine the label. Every image is drawn by its number,
- * so that the same images are in any number of shards.
+ * grids of 8 x 8 nodes, dense features of noise of which a few determine the label. Every image is drawn from its number,
+ * so that the images do not depend on the number of shards.
  *
  * Usage: shards FOLDER IMAGES SHARDS; without arguments it does nothing. */
 #include <string.h>

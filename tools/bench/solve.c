@@ -1,7 +1,7 @@
-/* Compares one solve of ours with one of libmaxflow's, labels included. First come fields of every kind and size through
+/* Compares one solve of ours with one of libmaxflow's, labels included. First, fields of every kind and size through
  * clv_oracle_map, by an oracle that has the graph already and by a new one: regions of all photographs (horses, and the
- * first frames of DAVIS), grids, paths and others. Then, of superpixels of horses, fresh noise on a kept graph: all
- * capacities are set, solved, all labels are read, and nothing else. Times are CPU, medians of nine interleaved pairs.
+ * first frames of DAVIS), grids, paths and others. Then new noise on the kept graphs of superpixels of horses: only sets
+ * all capacities, solves, and reads all labels. Times are CPU times, medians of nine interleaved pairs.
  *
  *     solve [--max-nodes N] [ROW]    N is 9600 if it is not given, 614400 at most, which takes hours; rows as they are
  *                                    printed; D1, D2, D3 are the last ones

@@ -1,19 +1,20 @@
-/* What the two accelerations of wmpmap buy on the horses: seconds for 100 .. steps, as Table 5 of Shpakova, Bach,
- * Osokin (2018).
+/* The gain by the two accelerations of wmpmap on the horses: seconds for 100 and more steps, as in Table 5 of Shpakova,
+ * Bach, Osokin (2018).
  *
- *     basic   every node's two clamped labellings, each solved afresh          reduction 0, dynamic 0
+ *     basic   each node's two clamped labellings, each solved from scratch     reduction 0, dynamic 0
  *     DC      from the solved cut (dynamic cuts)                               reduction 0, dynamic 1
- *     GR      only where the draw's labelling has not all the weight, afresh   reduction 1, dynamic 0
- *     DC+GR   both: what training does
+ *     GR      unless the sample's labelling has all weight, from scratch       reduction 1, dynamic 0
+ *     DC+GR   both, as in training
  *
- * Solving afresh is libmaxflow's, DC and DC+GR are ours; `basic, ours` solves afresh with ours. All walk one path:
- * steps are made by DC+GR, and the others take the same draw at the same weights, by turns. The first 1000 steps are
- * timed by all; from there on DC+GR is timed in every step, DC and GR in every 10th, and those that solve everything
- * afresh in every 10th up to 10^4, every 100th up to 10^5, every 1000th beyond, each standing for those between. A
- * step's time is the thread's CPU for the whole draw: scores, noise, the first cut, the clamped ones and the gradient,
- * of which the paper times the clamped ones. 10^6 steps take about a quarter of an hour, more than half of it GR's.
+ * libmaxflow solves from scratch; DC and DC+GR are ours; `basic, ours` solves from scratch with our solver. All follow
+ * one path: DC+GR makes the steps, and the others repeat them with the same sample and weights, in turn. The first 1000
+ * steps are timed for all. After that, DC+GR is timed in every step, DC and GR in every 10th, and the solvers from
+ * scratch in every 10th up to 10^4, every 100th up to 10^5, every 1000th beyond; each timed step represents those
+ * between. The time of a step is the thread's CPU time for a whole sample: scores, noise, the first cut, the clamped
+ * ones and the gradient; the paper times only the clamped ones. 10^6 steps take about a quarter of an hour, more than
+ * half of it for GR.
  *
- * Usage: steps [steps]     1000 by default; features of the horses are made once,
+ * Usage: steps [steps]     1000 by default; features of the horses are computed once, to
  * $CLEAVE_BUILD/bench/horses.safetensors */
 #include <math.h>
 #include <string.h>

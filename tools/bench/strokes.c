@@ -1,6 +1,6 @@
 /* A first training: one image of 256 x 256 pixels with three strokes across it, from the image to the model, on one
- * thread. The image is the first horse, shrunk; the strokes have its labels, all else is void. Needs the command next to
- * it: $CLEAVE_BUILD/cleave. */
+ * thread. The image is the first horse, shrunk; the strokes have its labels, all other pixels are void. Needs the
+ * command next to it: $CLEAVE_BUILD/cleave. */
 #include <string.h>
 #include <sys/stat.h>
 

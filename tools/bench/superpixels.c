@@ -2,10 +2,10 @@
  * time.
  *
  *   superpixels [N]             N: superpixels wanted, default 600
- *   superpixels compactness     what the defaults of compactness were chosen by, on training splits alone
+ *   superpixels compactness     prints the basis of the defaults of compactness, on training splits alone
  *
- * Quality is measured over every image, by the same code for all three, as their labels come (VLFeat's may be split);
- * speed on every eighth image, the three taking turns. */
+ * Quality is measured over every image, by the same code for all three, on their labels without changes (VLFeat's may
+ * be split); speed on every eighth image, in turn. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Annotating the scene set: training and testing LMSBN, one thread, compared with libsvm (RBF) and liblinear (linear)
- * with one binary classifier a tag, of the same C and gamma, all in turn; and the same, training alone, on yeast and
- * bibtex. Times are CPU times of this thread. Peers' progress goes nowhere. */
+/* Tags of the scene set: training and testing LMSBN, one thread, compared with libsvm (RBF) and liblinear (linear) with
+ * one binary classifier per tag, of the same C and gamma, in turn; and training alone on yeast and bibtex. Times are
+ * CPU times of this thread. The peers' progress is not printed. */
 #include <string.h>
 
 #include "bench.h"

@@ -1,5 +1,6 @@
-/* Word assignment on descriptors of the real horses: ours at every level this processor has, and VLFeat's exact one,
- * all on one thread, taking turns, with words compared one by one; then ours by groups beside ours. */
+/* Assignment of visual words to descriptors of the real horses: ours at each vector level of this processor, and
+ * VLFeat's exact one, all on one thread, in turn, comparing words one by one; then ours by groups compared with ours
+ * one by one. */
 #include <string.h>
 #include <vl/kmeans.h>
 

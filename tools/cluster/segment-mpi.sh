@@ -1,6 +1,6 @@
 #!/bin/sh
 # Segments a set by processes that share its images: sbatch -n 16 segment-mpi.sh MODEL DATA OUT
-# Wants a cleave built with MPI (make WITH_MPI=1). Queued again, it goes on with the images that are left (--resume).
+# Needs a cleave built with MPI (make WITH_MPI=1). When the job is queued again, it continues with the remaining images (--resume).
 #SBATCH --job-name=cleave-segment
 #SBATCH --ntasks=4
 #SBATCH --requeue

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Segments a set with a job array, a shard a task: sbatch --array=1-16 segment.sh MODEL DATA OUT
-# Started again, a task goes on with the images that are left (--resume).
+# A task that is started again continues with the remaining images (--resume).
 #SBATCH --job-name=cleave-segment
 #SBATCH --cpus-per-task=4
 #SBATCH --requeue

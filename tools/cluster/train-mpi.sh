@@ -1,7 +1,7 @@
 #!/bin/sh
 # Trains by processes that share the examples, under a time limit, as often as it takes: sbatch -n 16 train-mpi.sh DATA MODEL [OPTION...]
-# Wants a cleave built with MPI (make WITH_MPI=1). Slurm signals the end to all processes two minutes before; they leave one checkpoint
-# and end with 75, and the job is queued again, with as many processes as there are then.
+# Needs a cleave built with MPI (make WITH_MPI=1). Slurm signals all processes two minutes before the end; they write one checkpoint and
+# end with 75, and the job is queued again, with any number of processes.
 #SBATCH --job-name=cleave-train
 #SBATCH --ntasks=4
 #SBATCH --requeue

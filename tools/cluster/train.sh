@@ -1,6 +1,6 @@
 #!/bin/sh
 # Trains under a time limit, as often as it takes: sbatch train.sh DATA MODEL [OPTION...]
-# Slurm announces the end of the job two minutes before; cleave leaves a checkpoint, ends with 75, and the job is queued again.
+# Slurm signals the end of the job two minutes before; cleave writes a checkpoint, ends with 75, and the job is queued again.
 #SBATCH --job-name=cleave-train
 #SBATCH --cpus-per-task=4
 #SBATCH --requeue

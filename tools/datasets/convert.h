@@ -1,4 +1,4 @@
-/* What the converters share: errors that end the program, tables that are written all or nothing. */
+/* Shared by the converters: errors that end the program, tables that are written all or nothing. */
 #ifndef CONVERT_H
 #define CONVERT_H
 

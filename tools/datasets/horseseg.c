@@ -1,18 +1,17 @@
-/* HorseSeg (and DogSeg) as published to a set that cleave reads.
+/* Converts HorseSeg (or DogSeg) as published to a dataset that cleave reads.
  *
  * Kolesnikov, Guillaumin, Ferrari, Lampert: Closed-form approximate CRF training for scalable image segmentation (ECCV
  * 2014). The archive HDSeg.tar holds annotations; images come from ImageNet and PASCAL VOC 2012, as its README says:
  *
  *     HDSeg/images/HorseSeg/FOLDER/NAME.JPEG            FOLDER: voc12, an ImageNet synset (n02374451 ..), or test
- *     HDSeg/annotations/HorseSeg/FOLDER/NAME.gt.png     a mask by hand: split train (147), and test (241) in the
- * folder test
+ *     HDSeg/annotations/HorseSeg/FOLDER/NAME.gt.png     a mask by hand: split train (147); folder test: split test (241)
  *     HDSeg/annotations/HorseSeg/FOLDER/NAME.bb.png     a mask made automatically from a box: split weak (5974)
  *     HDSeg/annotations/HorseSeg/FOLDER/NAME.no.png     a mask made automatically from nothing: split bare (19317)
  *
  * Usage: horseseg HDSEG [HorseSeg | DogSeg]
- * writes HDSEG/manifest.tsv (image, mask, split), with masks where they are by hand, and HDSEG/boxes.tsv: the tight box
- * of what a .bb.png has as foreground. ImageNet's own boxes are XML files, which `cleave train --boxes FOLDER` takes as
- * they are. Missing images are counted and skipped. Then, as in the paper:
+ * writes HDSEG/manifest.tsv (image, mask, split), with masks only if they are by hand, and HDSEG/boxes.tsv: the tight
+ * box of the foreground of each .bb.png. ImageNet's boxes are XML files, which `cleave train --boxes FOLDER` reads
+ * directly. Missing images are counted and skipped. Then, as in the paper:
  *
  *     cleave train --learner wmpmap --data HDSEG/manifest.tsv --split train --boxes HDSEG/boxes.tsv --weak-split weak
  * -o m.cleave */

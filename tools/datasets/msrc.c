@@ -1,13 +1,12 @@
-/* MSRC's object categories as published to a set that cleave reads.
+/* Converts MSRC's object categories as published to a dataset that cleave reads.
  *
  * Version 1 (240 images, 9 classes) has NAME.bmp and NAME_GT.bmp in one folder; version 2 (591 images, 23 classes) has
  * Images/NAME.bmp and GroundTruth/NAME_GT.bmp. Classes are colours, void is black. cleave reads PNG, so images and
- * masks are written anew.
+ * masks are converted.
  *
  * Usage: msrc [-9] SOURCE OUT
- * writes OUT/images, OUT/masks, OUT/labels.tsv and OUT/manifest.tsv. Horse and mountain, of which there are too few to
- * learn, become void as is usual, which leaves 21 classes; -9 leaves version 1's nine, in the order of their
- * numbers. */
+ * writes OUT/images, OUT/masks, OUT/labels.tsv and OUT/manifest.tsv. Horse and mountain have too few examples and become
+ * void, as is usual, which leaves 21 classes; -9 leaves version 1's nine, in the order of their numbers. */
 #include <stdbool.h>
 
 #include "cleave/image.h"

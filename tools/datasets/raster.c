@@ -1,13 +1,14 @@
-/* Rasters of any size with known truth, and how many pixels of a mask are wrong near the borders of tiles and elsewhere.
+/* Draws rasters of any size with known truth, and counts the wrong pixels of a mask near the borders of tiles and
+ * elsewhere.
  *
  * Usage: raster draw IMAGE.tif TRUTH.tif WIDTH HEIGHT SEED
  *        raster score TRUTH MASK TILE
  *
  * `draw' writes 4 bands of 16 bits in tiles of 400 x 400 pixels (BigTIFF beyond 4 GB), one tile after the other, and the
- * truth of two classes: where a smooth random field, of bumps of about 90 and 35 pixels, is above 0. A pixel's values mix
- * the spectra of both classes by how far the field is from 0, times a field of light, plus noise. All of it repeats after 4,000 pixels. `score' reads windows
- * and prints the share of wrong pixels of all, of those within 8 pixels of the tiles' borders and of the others, and the
- * ratio of the latter two. */
+ * truth of two classes: whether a smooth random field, of bumps of about 90 and 35 pixels, is above 0. A pixel's values
+ * mix the spectra of both classes by the field's distance from 0, times a field of light, plus noise. The raster repeats
+ * after 4,000 pixels. `score' reads windows and prints the fraction of wrong pixels of all, of those within 8 pixels of
+ * the tiles' borders and of the others, and the ratio of the latter two. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,16 +1,16 @@
-/* Learns the weights of box to cut (src/box_cut/box_weights.c), the same bytes on every machine:
+/* Learns the weights of box segmentation (src/box_cut/box_weights.c), the same bytes on every machine:
  *
- *     build/learn/box_weights OUT.c     what `make reproduce-boxes` runs
+ *     build/learn/box_weights OUT.c     run by `make reproduce-boxes`
  *
  * It learns from objects of Berkeley, of the horses' training split and of MSRC's, each in boxes of five kinds
- * (tools/bench/box_objects.h); those photos of Berkeley's that are also in GrabCut-50, the set that box to cut is
- * judged by elsewhere, are excluded. It prints what clv_box_cut reaches on boxes that its weights have not been
- * learned from, by four folds of the objects and by learning from the other two sets, beside what it would reach with
- * one network only, and with one that has not learned from loose boxes.
+ * (tools/bench/box_objects.h); photos of Berkeley that are also in GrabCut-50, a usual test set of box
+ * segmentation, are excluded. It prints the accuracy of clv_box_cut on boxes from which its weights were not learned, by
+ * four folds of the objects and by learning from the other two sets, and for comparison that with one network only, and
+ * with one that was not learned from loose boxes.
  *
- * Every superpixel of a box is an example with the shares of foreground and background in it; the loss is logistic, an
- * object's weight higher where it fills little of its box (so that the union counts, too), a set's as below
- * (network.h). */
+ * Every superpixel of a box is an example with the fractions of foreground and background in it. The loss is logistic
+ * (network.h); the weight of an object is higher if it fills little of its box, so that the union counts, too; the
+ * weights of sets are below. */
 #include <unistd.h>
 
 #include "../bench/box_objects.h"

@@ -1,14 +1,14 @@
 /* Learns the weights of interactive cutting (src/click/click_weights.c):
  *
- *     build/learn/click_weights OUT.c     what `make reproduce-clicks` runs
+ *     build/learn/click_weights OUT.c     run by `make reproduce-clicks`
  *
- * A robot user (tools/bench/robot.h) clicks on objects of the horses' and MSRC-21's training splits; what every cut was
- * known, and what is foreground and background in its superpixels, are the examples (network.h). With a learned model's
- * score the objects are horses, and the models those of `cleave train` as the page calls it, learned from 5, 10, 20 and
- * 40 other horses. The robot meets what its own cuts left wrong, so learning goes in passes (Ross, Gordon and Bagnell
- * 2011): the first robot has weights by hand, each further one those learned from all passes before. An object's robot
- * never has weights that were learned from the object itself: objects are in two folds, and what is printed after each
- * pass is of objects that its weights have not seen. */
+ * A robot user (tools/bench/robot.h) clicks on objects of the horses' and MSRC-21's training splits; the inputs
+ * of every cut, and the fractions of foreground and background in its superpixels, are the examples (network.h). With a
+ * learned model's score the objects are horses, and the models are trained like those of the page, on 5, 10, 20 and 40
+ * other horses. The robot's clicks depend on the errors of its own cuts, so learning has several passes (Ross, Gordon
+ * and Bagnell 2011): the first robot has weights by hand, each further one those learned from all passes before. An
+ * object's robot never has weights that were learned from the object: objects are in two folds, and the results printed
+ * after each pass are of objects from which its weights were not learned. */
 #include "../bench/box_objects.h"
 #include "../bench/process.h"
 #include "../bench/robot.h"

@@ -1,10 +1,11 @@
-/* Learns what box to cut and interactive cutting score superpixels by: log odds of foreground, linear in the inputs
- * plus a layer of rectifiers,
+/* Learns the scores of superpixels for box segmentation and interactive cutting: log odds of foreground, linear in the
+ * inputs plus a layer of rectifiers,
  *
  *     score = linear . x + sum_h output[h] max(0, hidden[h] . x),
  *
- * where one input is always 1. The loss is logistic against shares of foreground and background; Adam (Kingma and Ba
- * 2015) in mini-batches, with a rate that falls to 0, a little weight decay. The same bytes on every machine. */
+ * where one input is always 1. The loss is logistic against fractions of foreground and background; Adam (Kingma and Ba
+ * 2015) in mini-batches, with a rate that falls to 0 and a small weight decay. The bytes are the same on every
+ * machine. */
 #ifndef NETWORK_H
 #define NETWORK_H
 

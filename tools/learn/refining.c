@@ -1,12 +1,12 @@
-/* How much IoU counts against the error when a model with maps learns to refine (REFINING_IOU_WEIGHT of
+/* Chooses the weight of IoU against the error when a model with maps learns to refine (REFINING_IOU_WEIGHT of
  * src/learn/refining/refining_learn.c), by cross-validation over the training images of the horses with the maps of a small
  * network:
  *
- *     build/learn/refining     what `make reproduce-refining` runs; $CLEAVE_DATA has horses/ and maps-horses/
+ *     build/learn/refining     run by `make reproduce-refining`; $CLEAVE_DATA has horses/ and maps-horses/
  *
- * ssvm is trained on either half of the images. In each of five folds refining is learned from four fifths of the
- * images, each under the weights of the half that it is not in, and judged on the rest. Printed are the means over all
- * held-out images, with our features next to the maps and without. The rule: the largest weight whose error is within
+ * ssvm is trained on either half of the images. In each of five folds refinement is learned from four fifths of the
+ * images, each with the weights of the half that does not contain it, and tested on the rest. Prints the means over all
+ * held-out images, with and without our features next to the maps. The rule: the largest weight whose error is within
  * one standard error of the error at 0 (Breiman, Friedman, Olshen and Stone 1984), with both kinds of features. */
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Learns from training images how to convert bands to RGB (ranges are percentiles; bands other than red, green and blue
- * go by their principal components), and converts them. Start at bands_learn. */
+/* Learns from training images how to convert bands to RGB, and converts them. Ranges are percentiles; bands other than
+ * red, green and blue are converted by principal components. Start at bands_learn. */
 #include "image/raster/raster.h"
 
 #include <math.h>
@@ -9,10 +9,10 @@
 #include "base/base.h"
 #include "base/eigen.h"
 
-#define MOST_SAMPLES ((size_t)1 << 20) /* pixels, of all files */
-#define OF_A_FILE    4096
-#define ROWS         64                  /* that are read at a time */
-#define PART_VALUES  ((double)(1 << 24)) /* of a part, likewise */
+#define MAX_SAMPLES      ((size_t)1 << 20) /* pixels, of all files */
+#define MAX_FILE_SAMPLES 4096
+#define ROWS             64                  /* read at a time */
+#define PART_VALUES      ((double)(1 << 24)) /* values of a part, read at a time */
 
 void band_samples_release(struct band_samples *self)
 {
@@ -49,7 +49,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Percentiles of each band among the values there are. */
+/* Finds the percentiles of each band among pixels with data. */
 static enum clv_status find_ranges(struct clv_bands *bands, const struct band_samples *self, struct clv_error *err)
 {
     OWNED_ARRAY float *sorted = array_alloc(self->n, sizeof *sorted);
@@ -65,7 +65,7 @@ static enum clv_status find_ranges(struct clv_bands *bands, const struct band_sa
         bands->low[b] = sorted[(n - 1) / 100];
         bands->middle[b] = sorted[(n - 1) / 2];
         bands->high[b] = sorted[(n - 1) - (n - 1) / 100];
-        if (!(bands->high[b] > bands->low[b])) { /* rare values may be all there is to see */
+        if (!(bands->high[b] > bands->low[b])) { /* all but rare values are equal: use the whole range */
             bands->low[b] = sorted[0];
             bands->high[b] = sorted[n - 1];
         }
@@ -79,7 +79,7 @@ static double clipped(const struct clv_bands *bands, int32_t b, float value)
     return fmin(fmax(known, (double)bands->low[b]), (double)bands->high[b]);
 }
 
-/* A colour is a band, and low to high all of its range. */
+/* Shows band b as a colour, low..high as 0..255. */
 static void show_band(struct clv_bands *bands, int colour, int32_t b, float low, float high)
 {
     double unit = high > low ? 255 / ((double)high - (double)low) : 0;
@@ -87,7 +87,7 @@ static void show_band(struct clv_bands *bands, int colour, int32_t b, float low,
     bands->offset[colour] = (float)(-unit * (double)low);
 }
 
-/* The three share a range, so that grey stays grey. */
+/* Shows bands 0 to 2 as red, green and blue. They share a range, so that grey stays grey. */
 static void show_colours(struct clv_bands *bands)
 {
     float low = fminf(bands->low[0], fminf(bands->low[1], bands->low[2]));
@@ -122,8 +122,9 @@ static enum clv_status show_components(struct clv_bands *bands, const struct ban
         }
     eigen_of_covariance(values, matrix, n);
     for (size_t c = 0; c < 3; c++) {
-        size_t k = c < n ? c : 0; /* of two bands blue is as red */
-        double scale = values[0] > 0 ? 255 / (5 * sqrt(values[0])) : 0, offset = 127.5; /* 5 deviations of the first */
+        size_t k = c < n ? c : 0; /* with two bands, blue repeats red */
+        double scale = values[0] > 0 ? 255 / (5 * sqrt(values[0])) : 0,
+               offset = 127.5; /* 5 deviations of the first one */
         for (size_t b = 0; b < n; b++) {
             double weight = matrix[k * n + b] * unit[b] * scale;
             bands->weight[c][b] = (float)weight;
@@ -151,7 +152,7 @@ static enum clv_status learn(struct clv_bands *bands, const struct band_samples 
 enum clv_status band_samples_add(struct band_samples *self, struct raster *raster, size_t n_rasters, const char *path,
                                  const char *first_path, struct clv_error *err)
 {
-    size_t wanted = MOST_SAMPLES / n_rasters < OF_A_FILE ? MOST_SAMPLES / n_rasters : OF_A_FILE;
+    size_t wanted = MAX_SAMPLES / n_rasters < MAX_FILE_SAMPLES ? MAX_SAMPLES / n_rasters : MAX_FILE_SAMPLES;
     wanted = wanted ? wanted : 1;
     if (!self->value) {
         *self = (struct band_samples){
@@ -174,13 +175,14 @@ enum clv_status bands_learn(struct clv_bands *bands, const struct band_samples *
     return CLV_OK;
 }
 
-/* Floating-point colours of 0..1 or 0..255 keep that range, and so do 8 bits. */
-static enum clv_status learn_own(struct clv_bands *bands, struct raster *raster, struct clv_error *err)
+/* Learns from one raster. Grey and colours within 0..1 or 0..255 keep that range; 8 bits keep 0..255. */
+static enum clv_status learn_from_raster(struct clv_bands *bands, struct raster *raster, struct clv_error *err)
 {
-    OWNED(band_samples_release) struct band_samples samples = {.capacity = 2 * OF_A_FILE, .n_bands = raster->n_bands};
+    OWNED(band_samples_release) struct band_samples samples = {.capacity = 2 * MAX_FILE_SAMPLES,
+                                                               .n_bands = raster->n_bands};
     samples.value = array_alloc(samples.capacity, (size_t)raster->n_bands * sizeof *samples.value);
     NEED(samples.value);
-    MUST(add_samples(&samples, raster, OF_A_FILE, err));
+    MUST(add_samples(&samples, raster, MAX_FILE_SAMPLES, err));
     MUST(learn(bands, &samples, raster->is_colour, err));
     bool is_known = raster->is_colour || raster->n_bands == 1;
     float smallest = INFINITY, largest = -INFINITY;
@@ -199,9 +201,9 @@ static enum clv_status learn_own(struct clv_bands *bands, struct raster *raster,
     return CLV_OK;
 }
 
-enum { COLOURS_AT_ONCE = 64 }; /* pixels, so that the compiler makes vectors of them */
+enum { COLOURS_AT_ONCE = 64 }; /* pixels per block, a constant so that the compiler vectorises loops */
 
-/* Adds a band, of n_bands that stand side by side, to the colours of n pixels. */
+/* Adds band b to the colours of n pixels, whose bands are next to each other. */
 static void add_band(double sums[3][COLOURS_AT_ONCE], const float *values, size_t n, const struct clv_bands *bands,
                      int32_t b)
 {
@@ -266,7 +268,7 @@ enum clv_status bands_show(struct clv_image *image, struct raster *raster, const
     size_t width = (size_t)raster->width;
     OWNED_ARRAY float *values = NULL;
     if (!bands)
-        MUST(learn_own(&learned, raster, err));
+        MUST(learn_from_raster(&learned, raster, err));
     bands = bands ? bands : &learned;
     if (raster->n_bands != bands->n_bands)
         return raster_fail_bands(raster, raster->parts->map.path, bands->n_bands, err);
@@ -282,7 +284,7 @@ enum clv_status bands_show(struct clv_image *image, struct raster *raster, const
     return CLV_OK;
 }
 
-/* Reads some rows of the part. */
+/* Reads and converts the wanted rows. */
 static enum clv_status show_rows(struct clv_image *rows, struct raster *raster, const struct clv_bands *bands,
                                  const struct image_part *wanted, struct clv_error *err)
 {

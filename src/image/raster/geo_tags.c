@@ -32,8 +32,8 @@ void geo_tags_declare(TIFF *tiff)
     TIFFMergeFieldInfo(tiff, fields, sizeof fields / sizeof *fields);
 }
 
-/* Gets *values of a tag and returns their number, or 0 if the file has no such tag of that type. For tags that libtiff
- * does not know, its call needs a count of another type. */
+/* Gets *values of a tag and returns their number, or 0 if the file has no such tag of that type. How the field is
+ * declared decides whether TIFFGetField returns no count, one of 16 bits or one of 32 bits. */
 static size_t find_values(void **values, TIFF *tiff, uint32_t tag, TIFFDataType type)
 {
     const TIFFField *field = TIFFFindField(tiff, tag, TIFF_ANY);
@@ -68,7 +68,7 @@ static void *copy_numbers(uint16_t *n, bool *is_short, TIFF *tiff, uint32_t tag,
     return copy;
 }
 
-/* Returns a copy of a tag's text, which may lack its final 0; NULL as above. */
+/* Returns a copy of a tag's text, which may lack its final 0; NULL as copy_numbers. */
 static char *copy_text(bool *is_short, TIFF *tiff, uint32_t tag)
 {
     const TIFFField *field = TIFFFindField(tiff, tag, TIFF_ANY);

@@ -1,4 +1,4 @@
-/* Coordinates on Earth of a raster's pixels, by GeoTIFF's tags (OGC 19-008r4): the transformation, or a tie point and a
+/* Computes coordinates of a raster's pixels by GeoTIFF's tags (OGC 19-008r4): the transformation, or a tie point and a
  * scale. Start at georeference_at. */
 #include "image/raster/raster.h"
 
@@ -28,7 +28,7 @@ bool georeference_exists(const struct georeference *georeference)
     return georeference->n_transformation || georeference->n_tie_points || georeference->n_keys;
 }
 
-/* The value of a key that stands in the table itself, else 0. */
+/* Returns the value of a key whose value is in the table of keys itself, otherwise 0. */
 static int find_key(const struct georeference *georeference, int key)
 {
     for (size_t k = 4; k + 4 <= georeference->n_keys; k += 4)
@@ -59,9 +59,9 @@ bool georeference_at(double at[2], const struct georeference *georeference, doub
 
 static bool copy(void *target, const void *source, size_t n, size_t size)
 {
-    void *made = source ? array_copy(source, n, size) : NULL;
-    memcpy(target, &made, sizeof made);
-    return made || !source;
+    void *result = source ? array_copy(source, n, size) : NULL;
+    memcpy(target, &result, sizeof result);
+    return result || !source;
 }
 
 enum clv_status georeference_of_part(struct georeference *part, const struct georeference *georeference, int32_t left,
@@ -91,7 +91,7 @@ enum clv_status georeference_of_part(struct georeference *part, const struct geo
 
 bool georeference_inverse(double m[6], const struct georeference *georeference)
 {
-    enum { FAR = 1 << 16 }; /* pixels, so that large coordinates cost no digits */
+    enum { FAR = 1 << 16 }; /* pixels, so far apart that large coordinates cost no digits */
     double origin[2], across[2], down[2];
     if (!georeference_at(origin, georeference, 0, 0) || !georeference_at(across, georeference, FAR, 0) ||
         !georeference_at(down, georeference, 0, FAR))

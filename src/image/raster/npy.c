@@ -1,5 +1,5 @@
 /* Reads the headers of NumPy's .npy files, versions 1 to 3: a magic number, the length of the header, the header, which
- * is a Python dictionary, and the array. The format is described in numpy.lib.format. */
+ * is a Python dictionary, and the array. The format is described in numpy.lib.format. Start at npy_parse. */
 #include "image/raster/raster.h"
 
 #include <math.h>

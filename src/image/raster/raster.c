@@ -1,5 +1,5 @@
-/* Opens rasters: TIFFs, .npy files, what GDAL reads, and decoded images behind one set of functions. Several files, and
- * channels of a page, become bands of one raster. Start at open_part. */
+/* Opens rasters and reads windows of them: TIFFs, .npy files, files that GDAL reads and decoded images have one set of
+ * functions. Several files, and the channels of a page, become bands of one raster. Start at open_part. */
 #include "image/raster/raster.h"
 
 #include <math.h>
@@ -26,8 +26,8 @@ void raster_close(struct raster *self)
     *self = (struct raster){0};
 }
 
-/* Describes the part's array. */
-static enum clv_status look_at_array(struct raster_part *part, struct raster *own,
+/* Describes the part's array in *found. */
+static enum clv_status look_at_array(struct raster_part *part, struct raster *found,
                                      const struct clv_image_limits *limits, struct clv_error *err)
 {
     char shape[160];
@@ -40,45 +40,45 @@ static enum clv_status look_at_array(struct raster_part *part, struct raster *ow
                     CLV_MAX_BANDS);
     FAIL_IF(array->shape[0] > UINT32_MAX || array->shape[1] > UINT32_MAX, CLV_ERR_DATA, "shape %s is too large", shape);
     MUST(limits_check((uint32_t)array->shape[1], (uint32_t)array->shape[0], limits, err));
-    *own = (struct raster){.width = (int32_t)array->shape[1],
-                           .height = (int32_t)array->shape[0],
-                           .n_bands = (int32_t)n_bands,
-                           .is_bytes = array->type == NUMBER_U8,
-                           .georeference.may_lack_data = is_float};
+    *found = (struct raster){.width = (int32_t)array->shape[1],
+                             .height = (int32_t)array->shape[0],
+                             .n_bands = (int32_t)n_bands,
+                             .is_bytes = array->type == NUMBER_U8,
+                             .georeference.may_lack_data = is_float};
     return CLV_OK;
 }
 
-static enum clv_status open_array(struct raster_part *part, struct raster *own, const struct clv_image_limits *limits,
+static enum clv_status open_array(struct raster_part *part, struct raster *found, const struct clv_image_limits *limits,
                                   struct clv_error *err)
 {
     MUST(npy_parse(&part->array, part->map.bytes, part->map.size, NPY_OF_RASTERS, err));
-    return look_at_array(part, own, limits, err);
+    return look_at_array(part, found, limits, err);
 }
 
-/* Describes the part's image. */
-static void look_at_image(struct raster_part *part, struct raster *own)
+/* Describes the part's image in *found. */
+static void look_at_image(struct raster_part *part, struct raster *found)
 {
-    *own = (struct raster){.width = part->image.width,
-                           .height = part->image.height,
-                           .n_bands = 3,
-                           .is_colour = true,
-                           .is_photograph = true,
-                           .is_plain = true,
-                           .is_bytes = true,
-                           .georeference = own->georeference};
+    *found = (struct raster){.width = part->image.width,
+                             .height = part->image.height,
+                             .n_bands = 3,
+                             .is_colour = true,
+                             .is_photograph = true,
+                             .is_plain = true,
+                             .is_bytes = true,
+                             .georeference = found->georeference};
 }
 
 /* Decodes a file that does not store bands. */
-static enum clv_status open_image(struct raster_part *part, struct raster *own, const char *path,
+static enum clv_status open_image(struct raster_part *part, struct raster *found, const char *path,
                                   const struct clv_image_limits *limits, struct clv_error *err)
 {
     MUST(image_read_plain(&part->image, path, limits, err));
-    look_at_image(part, own);
+    look_at_image(part, found);
     return CLV_OK;
 }
 
-/* A channel, from 1, of the part's page in the way that its format is read; leaves the part closed where it has to be
- * decoded as a whole. */
+/* Opens a channel (from 1) of the part's page by the reader of its format. If none stores bands, the part stays closed
+ * and has to be decoded as a whole. */
 static enum clv_status open_stored(struct raster_part *part, struct raster *found, bool is_tiff, uint32_t channel,
                                    enum raster_access access, const char *path, const struct clv_image_limits *limits,
                                    struct clv_error *err)
@@ -92,8 +92,8 @@ static enum clv_status open_stored(struct raster_part *part, struct raster *foun
     return raster_gdal_knows(path) ? raster_gdal_open(&part->gdal, found, path, limits, err) : CLV_OK;
 }
 
-/* Opens a file, or a channel of one, from 1, and describes it in *found, which is zeros before. *n_channels are those
- * of the page. */
+/* Opens a channel (from 1) of a file's page and describes it in *found, which must be zeros. *n_channels becomes the
+ * number of channels of the page. */
 static enum clv_status open_part(struct raster_part *part, struct raster *found, uint32_t *n_channels, uint32_t channel,
                                  enum raster_access access, const char *path, const struct clv_image_limits *limits,
                                  struct clv_error *err)
@@ -125,7 +125,7 @@ static enum clv_status open_part(struct raster_part *part, struct raster *found,
     return CLV_OK;
 }
 
-/* The path whose last first_length bytes, the first name of the band files, are replaced by `name`. */
+/* Returns the path with its last first_length bytes, the first name of the band files, replaced by `name`. */
 static char *sibling(const char *path, size_t first_length, const char *name, size_t length)
 {
     size_t kept = strlen(path) - first_length;
@@ -203,7 +203,7 @@ static enum clv_status open_all(struct raster *self, enum raster_access access, 
     return CLV_OK;
 }
 
-/* A raster of one part, which is filled in and described. */
+/* Makes a raster of one part that *found describes. Takes over both. */
 static void take_part(struct raster *self, struct raster *found, struct raster_part *parts)
 {
     parts->page = 1;

@@ -1,4 +1,4 @@
-/* Reads rasters by GDAL, which only this file knows: VRT, JPEG 2000, netCDF and others. Builds without WITH_GDAL=1
+/* Reads rasters by GDAL, which only this file uses: VRT, JPEG 2000, netCDF and others. Builds without WITH_GDAL=1
  * refuse them. Start at raster_gdal_open. */
 #include "image/raster/raster.h"
 
@@ -19,8 +19,8 @@
 struct raster_gdal {
     GDALDatasetH dataset;
     int32_t n_bands;
-    uint8_t *is_there; /* of a window's pixels */
-    size_t is_there_capacity;
+    uint8_t *has_data; /* [pixels of a window], 0: no data */
+    size_t has_data_capacity;
 };
 
 bool raster_has_gdal(void)
@@ -28,7 +28,7 @@ bool raster_has_gdal(void)
     return true;
 }
 
-/* While it is begun GDAL prints nothing; fail_gdal asks for its last message. */
+/* Between quiet_begin and quiet_end GDAL prints nothing; fail_gdal reports its last message. */
 struct quiet {
     bool is_begun;
 };
@@ -69,14 +69,14 @@ static enum clv_status fail_gdal(struct clv_error *err, const char *doing)
 
 bool raster_gdal_knows(const char *path)
 {
-    static const char *const own[] = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp",
-                                      ".bmp", ".pnm", ".pbm",  ".pgm", ".ppm",  ".npy"};
+    static const char *const extensions[] = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp",
+                                             ".bmp", ".pnm", ".pbm",  ".pgm", ".ppm",  ".npy"};
     char *bytes;
     const char *name;
     size_t size, length;
     uint32_t page;
-    for (size_t k = 0; k < sizeof own / sizeof *own; k++)
-        if (text_ends_with(path, own[k]))
+    for (size_t k = 0; k < sizeof extensions / sizeof *extensions; k++)
+        if (text_ends_with(path, extensions[k]))
             return false;
     if (path_page(&length, &page, path) || file_read_head(&bytes, &size, path, 1024, NULL) != CLV_OK)
         return false;
@@ -94,7 +94,7 @@ static void unlink_virtual(const char **name)
         VSIUnlink(*name);
 }
 
-/* Reads the dataset's georeference from the tags that GDAL writes to a GeoTIFF of one pixel with it, in memory. */
+/* Reads the dataset's georeference: GDAL writes it to a GeoTIFF of one pixel in memory, whose tags are read. */
 static enum clv_status find_georeference(struct georeference *georeference, GDALDatasetH dataset, struct clv_error *err)
 {
     char name[64];
@@ -127,7 +127,7 @@ static enum clv_status find_georeference(struct georeference *georeference, GDAL
     return CLV_OK;
 }
 
-/* Reads sizes and bands. A last band of transparency is not counted, as masks have it. */
+/* Reads the size and the bands. A last band of alpha does not count, because GDAL's masks include it. */
 static enum clv_status look(struct raster_gdal *self, struct raster *raster, const struct clv_image_limits *limits,
                             struct clv_error *err)
 {
@@ -189,10 +189,10 @@ void raster_gdal_close(struct raster_gdal *self)
         return;
     if (self->dataset)
         GDALClose(self->dataset);
-    arrays_free(self->is_there, self);
+    arrays_free(self->has_data, self);
 }
 
-/* Reads a band of a window: NAN where it has no data. */
+/* Reads a band of a window, NAN without data. */
 static enum clv_status read_band(float *values, size_t step, struct raster_gdal *self, int b,
                                  const struct image_part *window, struct clv_error *err)
 {
@@ -205,11 +205,11 @@ static enum clv_status read_band(float *values, size_t step, struct raster_gdal 
         return fail_gdal(err, "read");
     bool has_mask = !(GDALGetMaskFlags(band) & GMF_ALL_VALID);
     if (has_mask && GDALRasterIO(GDALGetMaskBand(band), GF_Read, window->left, window->top, width, height,
-                                 self->is_there, width, height, GDT_Byte, 0, 0) != CE_None)
+                                 self->has_data, width, height, GDT_Byte, 0, 0) != CE_None)
         return fail_gdal(err, "read");
     for (size_t p = 0; p < n; p++) {
         float *value = &values[p * step + (size_t)b];
-        if (!isfinite(*value) || (has_mask && !self->is_there[p]))
+        if (!isfinite(*value) || (has_mask && !self->has_data[p]))
             *value = NAN;
     }
     return CLV_OK;
@@ -219,7 +219,7 @@ enum clv_status raster_gdal_read(float *values, size_t step, struct raster_gdal 
                                  struct clv_error *err)
 {
     size_t n = (size_t)window->width * (size_t)window->height;
-    NEED(!array_reserve((void **)&self->is_there, &self->is_there_capacity, n, 1));
+    NEED(!array_reserve((void **)&self->has_data, &self->has_data_capacity, n, 1));
     OWNED(quiet_end) struct quiet quiet = quiet_begin();
     for (int b = 0; b < self->n_bands; b++)
         MUST(read_band(values, step, self, b, window, err));
@@ -228,7 +228,8 @@ enum clv_status raster_gdal_read(float *values, size_t step, struct raster_gdal 
 
 #define MAX_DEPTH 16 /* of VRTs of VRTs */
 
-/* A file of GDAL's own file systems (/vsizip/ ..) has no inode. */
+/* Stamps a file. Files of GDAL's virtual file systems (/vsizip/ and so on) have no inode, so their size and time are
+ * used. */
 static enum clv_status stamp_one(uint64_t *hash, const char *path, bool is_strict, struct clv_error *err)
 {
     VSIStatBufL info;
@@ -240,7 +241,7 @@ static enum clv_status stamp_one(uint64_t *hash, const char *path, bool is_stric
     return CLV_OK;
 }
 
-/* A VRT lists its sources, but not the sources of those that are VRTs, too. */
+/* Stamps the files of a dataset. A VRT lists its sources, but not the sources of sources that are VRTs. */
 static enum clv_status stamp_dataset(uint64_t *hash, GDALDatasetH dataset, const char *path, bool is_strict, int depth,
                                      struct clv_error *err)
 {

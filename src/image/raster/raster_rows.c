@@ -6,9 +6,9 @@
 #include "image/raster/raster.h"
 
 enum {
-    MAX_STEP = 1024,     /* rows of a block that are read together; tiles of taller ones are decoded again */
-    CHUNK_ROWS = 64,     /* of a file without blocks */
-    CHUNK_COLUMNS = 512, /* at least, if blocks do not span the image */
+    MAX_STEP = 1024,     /* rows of a block that are read together; taller blocks are decoded several times */
+    CHUNK_ROWS = 64,     /* read at a time from a file without blocks */
+    CHUNK_COLUMNS = 512, /* read at a time at least, if blocks do not span the image */
     MAX_CHUNK_VALUES = 1 << 24
 };
 
@@ -21,7 +21,7 @@ void raster_rows_close(struct raster_rows *self)
     *self = (struct raster_rows){0};
 }
 
-/* Takes over an open raster, whose size must be that of the others. */
+/* Checks that the size of an open raster is that of the others, and sets its block size. */
 static enum clv_status add_source(struct raster_rows *self, struct raster_rows_source *source, const char *path,
                                   struct clv_error *err)
 {
@@ -139,7 +139,7 @@ static enum clv_status read_stored(struct raster_rows *self, struct raster_rows_
     return CLV_OK;
 }
 
-/* Reads further rows until row `needed`, up to the end of a row of blocks. */
+/* Reads rows before row `needed`, and further ones to the end of a row of blocks. */
 static enum clv_status read_source(struct raster_rows *self, struct raster_rows_source *source, int32_t first,
                                    int32_t needed, struct clv_error *err)
 {

@@ -8,17 +8,17 @@
 #include "base/base.h"
 #include "image/image.h"
 
-#define IS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-#define BLOCK_MOST    ((size_t)1 << 30) /* bytes of a strip or tile */
+#define IS_BIG_ENDIAN   (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+#define MAX_BLOCK_BYTES ((size_t)1 << 30) /* bytes of a strip or tile */
 
 struct raster_tiff {
     struct tiff_file file;
     bool has_alpha, has_no_data;
     double no_data;
     uint16_t n_bands;
-    size_t stride, block_bytes; /* of a block's row, and of all */
-    uint8_t *block;             /* the last one, number `held`, .. */
-    uint32_t held, x, y;        /* .. at (x, y) */
+    size_t stride, block_bytes; /* bytes of a row of a strip or tile, and of all of it */
+    uint8_t *block;             /* the last strip or tile that was read */
+    uint32_t held, x, y;        /* its number (UINT32_MAX: none) and its first pixel */
     uint16_t plane;
 };
 
@@ -30,7 +30,7 @@ void raster_tiff_close(struct raster_tiff *self)
     arrays_free(self->block, self);
 }
 
-/* Samples of a page that is read as it is stored; others are colours as libtiff converts them. */
+/* Whether the samples of a page are read as they are stored. libtiff converts others to colours. */
 static bool is_stored(const struct tiff_file *file, bool takes_palette)
 {
     return (takes_palette && file->photometric == PHOTOMETRIC_PALETTE) || file->photometric == PHOTOMETRIC_MINISBLACK ||
@@ -57,7 +57,7 @@ static enum clv_status check_samples(const struct tiff_file *file, struct clv_er
     return CLV_OK;
 }
 
-/* Colours, bands and alpha. */
+/* Counts the bands, and describes the samples in *raster. */
 static enum clv_status count_bands(struct raster_tiff *self, struct raster *raster, struct clv_error *err)
 {
     uint16_t n_extra = 0, *extra = NULL;
@@ -89,9 +89,9 @@ static enum clv_status find_blocks(struct raster_tiff *self, struct clv_error *e
     self->stride = ((size_t)file->block_width * file->bits * (file->is_planar ? 1 : file->n_samples) + 7) / 8;
     if (bytes <= 0 || (size_t)bytes / file->block_height < self->stride)
         return tiff_corrupt(file, err);
-    if ((size_t)bytes > BLOCK_MOST)
+    if ((size_t)bytes > MAX_BLOCK_BYTES)
         return fail(err, CLV_ERR_DATA, "a TIFF of strips or tiles of %zu bytes, the limit is %zu; write it in tiles",
-                    (size_t)bytes, BLOCK_MOST);
+                    (size_t)bytes, MAX_BLOCK_BYTES);
     self->block_bytes = (size_t)bytes;
     return CLV_OK;
 }
@@ -120,8 +120,8 @@ enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raste
     return CLV_OK;
 }
 
-/* Sample `index` of a row. Samples of whole bytes are in this machine's order, as libtiff leaves them; others follow
- * each other with the highest bit first. */
+/* Returns sample `index` of a row. Samples of whole bytes are in this machine's order, as libtiff leaves them; others
+ * follow each other with the highest bit first. */
 static double load(const uint8_t *row, size_t index, unsigned bits, bool is_signed, bool is_float)
 {
     uint16_t half;
@@ -185,7 +185,7 @@ struct window {
     uint32_t left, top, right, bottom;
 };
 
-/* The part of the window that is in the block. */
+/* Returns the part of the window that is in the block. */
 static struct window window_in_block(const struct raster_tiff *self, const struct window *window)
 {
     const struct tiff_file *file = &self->file;
@@ -196,8 +196,9 @@ static struct window window_in_block(const struct raster_tiff *self, const struc
                            .bottom = window->bottom - y < file->block_height ? window->bottom : y + file->block_height};
 }
 
-/* Whether samples are whole numbers from 0 on, of one or two bytes, all of bands and side by side: those of most rasters. */
-static bool is_usual(const struct raster_tiff *self)
+/* Whether samples are unsigned numbers of one or two bytes, interleaved, neither inverted nor with alpha, as in most
+ * rasters. */
+static bool has_simple_samples(const struct raster_tiff *self)
 {
     const struct tiff_file *file = &self->file;
     return (file->bits == 8 || file->bits == 16) && !file->is_planar && !self->has_alpha &&
@@ -205,8 +206,8 @@ static bool is_usual(const struct raster_tiff *self)
            file->photometric != PHOTOMETRIC_MINISWHITE;
 }
 
-/* Does take_block's work for them, n samples in a row. */
-static void take_usual(float *to, const struct raster_tiff *self, const uint8_t *from, size_t n)
+/* Does the work of take_block for n samples of a row of such a raster. */
+static void take_simple_samples(float *to, const struct raster_tiff *self, const uint8_t *from, size_t n)
 {
     const float no_data = self->has_no_data ? (float)self->no_data : NAN;
     const bool has_one = self->has_no_data && (double)no_data == self->no_data;
@@ -234,12 +235,12 @@ static void take_block(float *values, size_t step, const struct raster_tiff *sel
     bool is_signed = file->format == SAMPLEFORMAT_INT, is_float = file->format == SAMPLEFORMAT_IEEEFP;
     bool is_inverse = file->photometric == PHOTOMETRIC_MINISWHITE && !is_signed && !is_float && file->bits <= 16;
     double largest = (double)((1u << (file->bits & 31)) - 1);
-    if (step == self->n_bands && is_usual(self)) {
+    if (step == self->n_bands && has_simple_samples(self)) {
         const size_t width = window->right - window->left, sample = file->bits / 8;
         for (uint32_t row = part.top; row < part.bottom; row++)
-            take_usual(values + ((row - window->top) * width + part.left - window->left) * step, self,
-                       self->block + (row - y) * self->stride + (part.left - x) * step * sample,
-                       (part.right - part.left) * step);
+            take_simple_samples(values + ((row - window->top) * width + part.left - window->left) * step, self,
+                                self->block + (row - y) * self->stride + (part.left - x) * step * sample,
+                                (part.right - part.left) * step);
         return;
     }
     for (uint32_t row = part.top; row < part.bottom; row++)
@@ -276,7 +277,7 @@ enum clv_status raster_tiff_read(float *values, size_t step, struct raster_tiff 
     return CLV_OK;
 }
 
-/* Copies one row of whole numbers; false: one is out of range. */
+/* Copies one row of whole numbers; false if one is out of range. */
 static bool take_whole(uint8_t *labels, int32_t *numbers, const struct tiff_file *file, const uint8_t *row,
                        size_t first, size_t n)
 {
@@ -338,7 +339,8 @@ enum clv_status raster_tiff_read_whole(uint8_t *labels, int32_t *numbers, struct
     return CLV_OK;
 }
 
-/* A strip stays decoded from row to row, unless those of several planes take turns. */
+/* A strip stays decoded from row to row, so that rows can be read one by one, unless strips of several planes
+ * alternate. */
 void raster_tiff_block(int32_t *width, int32_t *height, const struct raster_tiff *self)
 {
     const struct tiff_file *file = &self->file;

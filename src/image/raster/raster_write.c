@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-#define SMALL_MOST INT64_C(4000000000) /* bytes of pixels; beyond offsets of 32 bits may not do */
+#define MAX_CLASSIC_BYTES INT64_C(4000000000) /* bytes of pixels; more may need offsets of more than 32 bits */
 
 static int on_error(TIFF *tiff, void *context, const char *module, const char *format, va_list args)
 {
@@ -60,8 +60,8 @@ static bool put_palette(TIFF *tiff, const struct raster_layout *layout)
     return TIFFSetField(tiff, TIFFTAG_COLORMAP, channels[0], channels[1], channels[2]);
 }
 
-/* The tags of what is not a mask. Differences between neighbours deflate better where these are colours, and the
- * quickest level is within a few percent of the others on photographs. */
+/* Sets the tags of images other than masks. Colours deflate better as differences between neighbours, and the fastest
+ * level is within a few percent of the others on photographs. */
 static bool put_kind(TIFF *tiff, const struct raster_layout *layout)
 {
     uint16_t alpha = EXTRASAMPLE_UNASSALPHA;
@@ -74,7 +74,7 @@ static bool put_kind(TIFF *tiff, const struct raster_layout *layout)
 
 static bool put_georeference(TIFF *tiff, const struct raster_layout *layout, const struct georeference *georeference)
 {
-    struct georeference view = georeference ? *georeference : (struct georeference){0}; /* a view */
+    struct georeference view = georeference ? *georeference : (struct georeference){0}; /* borrows the arrays */
     view.may_lack_data &= layout->n_channels == 1 && layout->bits == 8;
     return geo_tags_write(tiff, &view);
 }
@@ -145,7 +145,7 @@ enum clv_status raster_writer_create(struct raster_writer *self, const char *pat
 {
     double n_bytes = (double)layout->width * layout->height * layout->n_channels * layout->bits / 8;
     *self = (struct raster_writer){.width = layout->width, .height = layout->height};
-    return begin(self, path, n_bytes > (double)SMALL_MOST, layout, georeference, err);
+    return begin(self, path, n_bytes > (double)MAX_CLASSIC_BYTES, layout, georeference, err);
 }
 
 enum clv_status raster_writer_put(struct raster_writer *self, const void *pixels, size_t stride, struct clv_error *err)
@@ -182,7 +182,7 @@ enum clv_status raster_writer_rows(struct raster_writer *self, const void *rows,
     return CLV_OK;
 }
 
-/* Frees what a writer has besides its file. */
+/* Frees the arrays of a writer. */
 static void drop_rows(struct raster_writer *self)
 {
     arrays_free(self->tile, self->rows);
@@ -210,7 +210,7 @@ void raster_writer_abort(struct raster_writer *self)
     file_abort(&self->file);
 }
 
-/* ImageJ opens no tiles. */
+/* Writes a page in strips, because ImageJ does not read tiles. */
 static enum clv_status put_strips(struct raster_writer *self, const uint8_t *labels, struct clv_error *err)
 {
     for (int32_t top = 0; top < self->height; top += RASTER_TILE) {
@@ -252,7 +252,7 @@ enum clv_status raster_writer_add_page(struct raster_writer *self, const char *p
     self->height = page->height;
     self->n_written = 0;
     if (is_first) {
-        bool is_big = (double)page->width * page->height * (double)n_pages > (double)SMALL_MOST;
+        bool is_big = (double)page->width * page->height * (double)n_pages > (double)MAX_CLASSIC_BYTES;
         MUST(begin(self, path, is_big, &layout, NULL, err));
         if (self->description && !TIFFSetField((TIFF *)self->tiff, TIFFTAG_IMAGEDESCRIPTION, self->description))
             return refused(self, self->file.path, err);

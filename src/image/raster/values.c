@@ -24,7 +24,7 @@ static enum clv_status read_raster(struct raster_values *values, const char *pat
     return CLV_OK;
 }
 
-/* Grey of 16 bits alone. */
+/* Reads 16-bit grey; leaves *values as they are for other files. */
 static enum clv_status read_png(struct raster_values *values, const uint8_t *bytes, size_t size,
                                 const struct clv_image_limits *limits, struct clv_error *err)
 {
