@@ -1,5 +1,5 @@
 /* Processes of one job: joining, agreeing on failures (comm_meet), and dealing out work from rank 0 (struct comm_deal).
- * Processes wait by looking now and then, with naps in between that grow, because MPI's own waiting would occupy a
+ * A process that waits for a message polls, with growing naps in between, because MPI's own waiting would occupy a
  * processor. */
 #include "cluster/comm.h"
 
@@ -16,7 +16,7 @@
 
 enum tag { TAG_NEXT, TAG_ITEM, TAG_RESULT, TAG_CLOSE };
 
-/* A process's failure, as it is sent to all. */
+/* A process's status and failure, which are sent to all. */
 union verdict {
     struct {
         uint64_t where; /* the task that failed */
@@ -31,9 +31,9 @@ static struct {
     int32_t rank, size;
     union verdict *verdicts; /* [size] */
     size_t *verdict_units;   /* [size] */
-    bool is_over;            /* a process has left early: none meets any more */
+    bool is_over;            /* processes met in different meetings: comm_meet returns `status` and `error` at once */
     enum clv_status status;
-    struct clv_error error; /* what ended it */
+    struct clv_error error; /* of `status` */
     struct comm_signal_hooks hooks;
 } job = {.size = 1};
 
@@ -85,7 +85,8 @@ void comm_listen(const struct comm_signal_hooks *hooks)
     job.hooks = *hooks;
 }
 
-/* Returns the failure of the first task that failed, on all processes; of several without a task, the lowest rank's. */
+/* Sends this process's failure to all. Returns, on all processes, the failure of the task with the lowest index; among
+ * failures without a task (SIZE_MAX), that of the lowest rank. */
 static enum clv_status judge(enum clv_status own, size_t where, struct clv_error *err)
 {
     union verdict *verdict = &job.verdicts[job.rank];
