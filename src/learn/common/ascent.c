@@ -1,5 +1,5 @@
-/* Takes gradient steps with an L2 penalty and averaged iterates, for learners that maximise a data term: as published,
- * or by AdaGrad (Duchi, Hazan & Singer 2011). Start at ascent_step. */
+/* Takes gradient steps with an L2 penalty and averaged iterates, for learners that maximise a data term: by the
+ * published rule, or by AdaGrad (Duchi, Hazan & Singer 2011). Start at ascent_step. */
 #include "learn/common/common.h"
 
 #include <math.h>
@@ -71,8 +71,8 @@ static void step_range(struct ascent *self, const double *gradient, double varia
         self->w[k] += (gradient[k] - lambda * self->w[k]) / (lambda * self->n_steps);
 }
 
-/* Updates the average, whose h-th term has weight h: the bound of its error lacks the logarithm of the plain average's
- * (Lacoste-Julien, Schmidt, Bach 2012). */
+/* Projects the couplings and updates the average, in which iterate h has weight h. Its error bound lacks the factor log
+ * h that the plain average's has (Lacoste-Julien, Schmidt, Bach 2012). */
 static void finish_step(struct ascent *self)
 {
     project_couplings(self->w, &self->layout);

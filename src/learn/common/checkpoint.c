@@ -1,6 +1,6 @@
 /* Writes and reads checkpoints: a file of tensors whose metadata name the training (learner, parameters, options, a
- * digest of its examples). A resumed training compares them and reports the first difference. Start at checkpoint_read.
- * */
+ * digest of its examples). A resumed training compares these and reports the first difference. Start at
+ * checkpoint_read. */
 #include "learn/common/common.h"
 
 #include <inttypes.h>
@@ -98,7 +98,7 @@ static enum clv_status facts_open(struct facts *facts, const struct checkpoints 
     add_fact(facts, "seed", value);
     for (int i = 0; self->learner->parameters[i].name; i++) {
         snprintf(name, sizeof name, "parameter.%s", self->learner->parameters[i].name);
-        for (int digits = 6; digits <= 17; digits++) { /* the shortest form that no other number shares */
+        for (int digits = 6; digits <= 17; digits++) { /* the shortest form that reads back as the same number */
             point_snprintf(value, sizeof value, "%.*g", digits, training->parameters[i]);
             if (point_strtod(value, NULL) == training->parameters[i])
                 break;

@@ -1,5 +1,5 @@
-/* Says why a parameter of a training has no effect: by the needs in its row, which name another parameter's value or
- * look at the form and the examples, then by its learner. Start at learner_idle. */
+/* Finds out why a parameter of a training has no effect: checks the needs in its row (another parameter's value, the
+ * pairwise form, the examples), then asks its learner. Start at learner_idle. */
 #include "learn/common/common.h"
 
 #include <stdio.h>
@@ -71,7 +71,7 @@ static bool has_hidden(const struct clv_training *training)
     return false;
 }
 
-/* Names what the data lack; without data nothing. */
+/* Returns which data are missing, as a clause, or NULL if none are. Without a dataset, NULL. */
 static const char *lacking(const struct clv_training *training, enum clv_need_of of)
 {
     const bool has_weak = training->n_weak > 0, has_masks = training->n_examples > 0;
