@@ -289,7 +289,7 @@ const struct clv_option feature_option_rows[] = {
     {0},
 };
 
-/* Rules, of the command and of clv_train_set (train_rules.c says when an option is set, and has the facts). */
+/* Rules of the command and of clv_train_set. train_rules.c finds out whether an option is set or a fact holds. */
 
 const struct option_rule train_option_rules[] = {
     {"@grids", RULE_NEEDS, "cv", "the number of folds"},

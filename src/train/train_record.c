@@ -175,11 +175,11 @@ static uint64_t add_string(uint64_t hash, const char *string)
     return hash_bytes(hash, string ? string : "", (string ? strlen(string) : 0) + 1);
 }
 
-/* Reads the size of a file; 0 if it does not exist, which is reported where it is read. */
+/* Reads the size of a file; 0 if it does not exist, which is reported when it is read. */
 static enum clv_status size_of(uint64_t *size, const char *path, struct clv_error *err)
 {
     struct stat info = {0};
-    OWNED_ARRAY char *file = path ? path_file(path) : NULL; /* a page's size is its file's */
+    OWNED_ARRAY char *file = path ? path_file(path) : NULL; /* a page has the size of its file */
     NEED(!path || file);
     if (file && stat(file, &info) != 0 && errno != ENOENT && errno != ENOTDIR)
         return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot examine", file);
@@ -197,7 +197,7 @@ static uint64_t add_array(uint64_t hash, const struct clv_array *array)
     return hash_bytes(hash, array->values, size);
 }
 
-/* Digests of an image and its mask in memory, which may change while their sizes stay. */
+/* Digests the values of an image and its mask in memory, which may change without a change of size. */
 static enum clv_status digest_of_pixels(uint64_t *image, uint64_t *mask, const struct clv_item *item,
                                         struct clv_error *err)
 {

@@ -18,8 +18,8 @@ static const char *form_name(enum clv_pairwise form)
     return form == CLV_PAIRWISE_FULL ? "full" : form == CLV_PAIRWISE_POTTS ? "potts" : "none";
 }
 
-/* Names an option with which pairwise terms of this data can be learned although the intended form cannot: full tables
- * if the learner trains them on this graph (chains; crf also trees), else a learner of any graph. */
+/* Returns an option with which pairwise terms of this data can be learned although the intended form cannot: full
+ * tables if the learner trains them on this graph (chains; crf also trees), otherwise a learner of any graph. */
 static const char *other_way(char space[64], const struct clv_weight_layout *layout, const struct clv_learner *learner,
                              enum clv_graph graph)
 {
@@ -63,13 +63,14 @@ static size_t n_own_images(const struct train_data *data)
     return clv_dataset_size(data->dataset) - data->n_mirrored;
 }
 
-/* --label-weights where regions are fine: of four of twelve training sections in electron microscopy, learned from the
- * others by ssvm, pixels and the mean of labels that were right: balanced 81.3 and 76.6 %, 0.5 85.8 and 72.9, 0.3 86.8
- * and 69.5, counts alone 87.2 and 64.7. */
+/* The default of --label-weights for fine regions. Pixel accuracy and mean accuracy of labels by ssvm on four of twelve
+ * training sections in electron microscopy, trained on the others: balanced loss 81.3 and 76.6 %; counts with exponent
+ * 0.5 85.8 and 72.9 %, 0.3 86.8 and 69.5 %, 0 87.2 and 64.7 %. */
 #define FINE_LABEL_WEIGHTS .3
 
-/* Whether the loss counts errors by default: as a feature file says, else where counting found more of the common
- * categories in photographs (MSRC, held-out halves of a fold), or more pixels where superpixels are fine. */
+/* Whether the loss counts errors by default: if a feature file says so; for patches, with which counting found more of
+ * the common categories in photographs (MSRC, held-out halves of a fold); and for fine superpixels, with which it found
+ * more pixels. */
 static bool counts_by_default(const struct train_data *data)
 {
     return dataset_counts_errors(data->dataset) ||
@@ -77,7 +78,7 @@ static bool counts_by_default(const struct train_data *data)
             clv_dataset_n_labels(data->dataset) > 2 && data->n_masks == n_own_images(data));
 }
 
-/* Sets *has_rare unless all labels that occur have the same share of the loss. If they have, weights by shares change
+/* Sets *has_rare unless all labels that occur have the same share of the loss, in which case label weights change
  * nothing. */
 static enum clv_status look_for_rare(bool *has_rare, const struct clv_dataset *dataset, struct clv_error *err)
 {
@@ -147,7 +148,7 @@ struct loss_unit train_loss_unit(const struct train_data *data, const struct clv
                                : (struct loss_unit){"node error", "train_node_error", scale};
 }
 
-/* --init: the weights of a model to start from, and for images its features. */
+/* --init: the weights of a model to start from, and for images its recipe. */
 
 enum clv_status train_init_read(struct clv_model *start, const struct clv_train_options *options, struct clv_error *err)
 {
@@ -170,7 +171,7 @@ static bool same_mixture(const float *a, const float *b)
     return same;
 }
 
-/* Whether two recipes have the same codebooks; codebooks without words are the same as any. */
+/* Whether two recipes have the same codebooks; a codebook without words equals any other. */
 static bool same_codebooks(const struct clv_recipe *a, const struct clv_recipe *b)
 {
     bool same = a->n_scales == b->n_scales && a->sift == b->sift && a->word_search == b->word_search &&

@@ -48,7 +48,7 @@ static void row_of(double *row, const struct fit *self, size_t i)
     row[k] = 1;
 }
 
-/* The objective at `at`; with hessian also its derivatives. */
+/* Computes the objective at `at`; unless hessian is NULL, also its derivatives. */
 static double evaluate(const struct fit *self, const double *at, double *gradient, double (*hessian)[MOST])
 {
     int32_t n = self->n;
@@ -66,7 +66,7 @@ static double evaluate(const struct fit *self, const double *at, double *gradien
         loss += weight * (fmax(-margin, 0) + portable_log1p(small));
         if (!hessian)
             continue;
-        double wrong = margin > 0 ? small / (1 + small) : 1 / (1 + small); /* its probability */
+        double wrong = margin > 0 ? small / (1 + small) : 1 / (1 + small); /* probability of the wrong label */
         double slope = self->data->is_one[i] ? -weight * wrong : weight * wrong;
         double bend = weight * small / ((1 + small) * (1 + small));
         for (int32_t a = 0; a < n; a++) {
@@ -85,7 +85,7 @@ static double evaluate(const struct fit *self, const double *at, double *gradien
     return loss;
 }
 
-/* step = hessian^-1 gradient by Cholesky's factors, which take the lower half's place. */
+/* step = hessian^-1 gradient by a Cholesky factorisation, which overwrites the lower half of hessian. */
 static void solve(double *step, double (*hessian)[MOST], const double *gradient, int32_t n)
 {
     for (int32_t a = 0; a < n; a++)
@@ -134,7 +134,7 @@ static void leave_out(struct fit *self, int32_t column)
     self->at[column] = 0;
 }
 
-/* Leaves out the lowest of the weights that may not be negative and are; false if none is. */
+/* Removes the column of the most negative weight among those that must be >= 0. Returns false if none is negative. */
 static bool leave_out_lowest(struct fit *self, const bool *is_positive)
 {
     int32_t lowest = -1;
@@ -147,7 +147,8 @@ static bool leave_out_lowest(struct fit *self, const bool *is_positive)
     return true;
 }
 
-/* Leaves out columns that hardly vary: their weights, or what those add to the bias, would be out of range. */
+/* Removes columns that vary too little: their weights, or the parts of the bias due to them, would be out of range.
+ * Returns whether there were any. */
 static bool leave_out_too_large(struct fit *self)
 {
     bool is_any = false;

@@ -1,5 +1,5 @@
-/* Learns how a first stage's marginals show whether a label is in an image: logistic regression for each label, with a
- * ridge, on held-out examples. Start at presence_learn, at the end. */
+/* Learns to predict from a first stage's marginals whether a label is in an image: logistic regression for each label,
+ * with a ridge, on held-out examples. Start at presence_learn, at the end. */
 #include "learn/stages/stages.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 #include "base/base.h"
 #include "model/context.h"
 
-/* The ridge was chosen of 0.0003, 0.001 and 0.003 by the likelihood in 5-fold cross-validation among MSRC-21's training
- * images. */
+/* The ridge was chosen from 0.0003, 0.001 and 0.003 by the likelihood in 5-fold cross-validation among MSRC-21's
+ * training images. */
 static const double LEAST_SHARE = 0.002, RIDGE = 0.001;
 enum { STEPS = 400 };
 
