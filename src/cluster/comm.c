@@ -174,7 +174,7 @@ static void take_result(struct comm_deal *deal, int32_t from, size_t size)
     array_free(bytes);
 }
 
-/* Rank 0 answers the others, until all of them have closed the deal. */
+/* The server thread of rank 0: answers the other processes until all of them have closed the deal. */
 static void *serve(void *context)
 {
     struct comm_deal *deal = context;
@@ -208,7 +208,7 @@ enum clv_status comm_deal_open(struct comm_deal *deal, size_t n, comm_take *take
 
 void comm_deal_close(struct comm_deal *deal)
 {
-    if (job.rank) { /* nothing else is sent before rank 0 has received all */
+    if (job.rank) { /* waits until rank 0 has received everything */
         int32_t root = 0;
         int tag;
         size_t size;

@@ -28,7 +28,7 @@ static int32_t owner_of(const struct shares *self, size_t index)
     return self->owner ? (int32_t)self->owner[index] : (int32_t)(index % (size_t)comm_size());
 }
 
-/* The number of tasks of a rank, of n that are assigned in turn. */
+/* Returns the number of a rank's tasks if n tasks are assigned in turn. */
 static size_t n_in_turn(size_t n, size_t rank)
 {
     size_t n_processes = (size_t)comm_size();
@@ -127,7 +127,7 @@ struct loop {
     parallel_task *task;
     void *context;
     struct comm_deal *deal; /* of a queue */
-    int64_t *owner;         /* of the tasks of a queue, set for tasks of this process */
+    int64_t *owner;         /* ranks of the tasks of a queue; set for tasks of this process */
     size_t first, step;     /* tasks of this process, without a queue */
     pthread_mutex_t lock;
     size_t first_failure; /* index of the first task that failed; the lock guards these three */
@@ -269,7 +269,7 @@ enum clv_status comm_collect(size_t n, comm_slot *slot, void *context, struct cl
  * pairs, and so on, as in a balanced tree. Before a process sends its rows, it adds up every subtree of which it has
  * all rows. Its rows become one piece if they are exactly one subtree, otherwise about 2 log2(n / BLOCK) pieces and
  * fewer than BLOCK single rows. */
-#define STRIPE_WORK ((size_t)1 << 15) /* additions for which a thread is worth its cost */
+#define STRIPE_WORK ((size_t)1 << 15) /* additions that are worth a thread */
 
 enum { BLOCK = 32, MOST_PIECES = 2 * 64 + BLOCK };
 
@@ -370,7 +370,7 @@ static enum clv_status add_own_rows(struct sum *self, int n_threads, struct clv_
     return status;
 }
 
-/* Writes the sum of all rows into the first row. Adds up the pieces, the last neighbours of the tree first. */
+/* Writes the sum of all rows into the first row. Adds up the pieces, beginning with the last two. */
 static void finish(struct sum *self)
 {
     while (self->pieces.n > 1)

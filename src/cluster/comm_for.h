@@ -27,8 +27,8 @@ struct comm_piece {
  * All processes must find the same sizes. */
 typedef bool comm_slot(struct comm_piece *piece, void *context, size_t index, size_t k);
 
-/* Rank r does the tasks r, r + comm_size() and so on. If tasks fail, all processes return the failure of the lowest
- * one, and no results are shared. */
+/* Rank r does the tasks r, r + comm_size() and so on. If tasks fail, all processes return the failure of the task with
+ * the lowest index, and no results are shared. */
 enum clv_status comm_for(size_t n, int n_threads, parallel_task *task, comm_slot *slot, void *context,
                          struct clv_error *err) CLV_CHECK;
 

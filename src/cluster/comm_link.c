@@ -1,5 +1,5 @@
-/* Messages between processes by MPI 3.1. This is the only file that includes mpi.h; builds with MPI compile it a second
- * time. */
+/* Messages between processes by MPI 3.1. This is the only file that includes mpi.h. A build with MPI compiles it twice,
+ * for programs with and without MPI. */
 #include "cluster/comm_link.h"
 
 #if WITH_MPI
@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 
-#define MOST_AT_ONCE ((size_t)1 << 16) /* bytes: longer messages go in parts */
+#define MOST_AT_ONCE ((size_t)1 << 16) /* bytes; longer messages are sent in parts */
 #define MOST_TRADED  ((size_t)1 << 30)
 #define LOOKS        300   /* polls before the first nap; some ten microseconds */
 #define SHORTEST_NAP 20000 /* nanoseconds */

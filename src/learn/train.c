@@ -1,4 +1,4 @@
-/* Trains by any learner: checks parameters, examples and memory, makes pseudo-labels where they are needed, runs the
+/* Trains by any learner: checks parameters, examples and memory, makes pseudo-labels if they are needed, runs the
  * learner and judges its result. Start at clv_train. */
 #include <math.h>
 #include <stdbool.h>

@@ -44,7 +44,7 @@ enum clv_status train_rules_check(const struct option_rule *rules, const struct 
 #define ENGINE_HELP "Min-cut engine; all give the same labels"
 extern const char *const engine_names[]; /* indexed by enum clv_engine; ends with NULL */
 
-/* For `take` of a row; members are struct clv_map_options and enum clv_engine. */
+/* Functions for `take` of a row. Their members are struct clv_map_options and enum clv_engine. */
 enum clv_status option_take_maps(void *member, const struct clv_option *option, const char *typed,
                                  struct clv_error *err) CLV_CHECK;
 enum clv_status option_take_engine(void *member, const struct clv_option *option, const char *typed,
@@ -185,14 +185,14 @@ enum clv_status train_validation_check(const struct clv_train_options *options, 
 /* --validate: extracts the features of the images of those splits by the training's recipe, or opens a feature file. */
 enum clv_status train_validation_load(struct clv_dataset **dataset, const struct clv_train_options *options,
                                       const struct train_data *data, struct clv_error *err) CLV_CHECK;
-/* Prints the model's loss on training->validation. */
+/* Reports the model's loss on training->validation. */
 enum clv_status train_validation_report(const struct clv_train_options *options, const struct train_data *data,
                                         const struct clv_training *training, const struct clv_model *model,
                                         struct clv_error *err) CLV_CHECK;
 
-/* Chooses the layout of the weights: the form that the options name, or the form that the data is meant for or, if the
- * learner does not train that, the best form that it trains, with a note. CLV_ERR_USAGE if a form that the options name
- * does not suit data or learner. */
+/* Chooses the layout of the weights: the form that the options name or, without one, the form that suits the data; if
+ * the learner cannot train that, the best form that it can train, with a note. CLV_ERR_USAGE if a form that the options
+ * name does not suit data or learner. */
 enum clv_status train_shape_choose(struct clv_weight_layout *layout, const struct clv_train_options *options,
                                    const struct clv_dataset *dataset, struct clv_error *err) CLV_CHECK;
 

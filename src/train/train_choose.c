@@ -132,7 +132,7 @@ static enum clv_status fail_unfinished(const struct search *self, struct clv_err
                 is_kept ? "; run the same command with --resume to continue" : "");
 }
 
-/* Adds a grid for the learner's own regularisation, around its value. */
+/* Adds a grid for the learner's regularisation, around its value. */
 static void default_grid(struct search *self, int index)
 {
     static const double factors[] = {0.01, 0.1, 1, 10, 100};
@@ -178,7 +178,7 @@ static void report_losses(const struct search *self, const double *losses, const
     for (size_t i = 0; i < self->grids[0].n; i++) {
         struct text line;
         if (isnan(losses[i]))
-            continue; /* interrupted before it had all folds */
+            continue; /* interrupted before all folds were finished */
         text_init(&line, 1 << 10);
         text_printf(&line, "%10.4g", self->grids[0].values[i]);
         for (size_t g = 1; g < self->n_grids; g++)

@@ -1,5 +1,5 @@
-/* The options of a training, one row each, with the functions that parse values of more than one word or number, and
- * the rules on options that are given together. Start at train_option_rows and train_option_rules. */
+/* The options of a training, one row each, the functions that parse values of more than one word or number, and the
+ * rules on combinations of options. Start at train_option_rows and train_option_rules. */
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -127,7 +127,7 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* Chooses parameters by cross-validation, if asked, and learns the first of two stages. */
+/* Chooses parameters by cross-validation (--cv) and trains the first of two stages (--stages 2). */
 static enum clv_status choose(struct run *self, struct clv_error *err)
 {
     const struct clv_train_options *options = self->options;
@@ -160,7 +160,7 @@ static enum clv_status learn(struct run *self, struct clv_error *err)
                         &training->layout, result->w, &result->decoding, training->engine, training->n_threads, err);
 }
 
-/* Adds the variance of the weights to the model, for learners that have one. */
+/* Adds the variance of the weights to the model, if the learner has computed it. */
 static enum clv_status attach(struct clv_model *model, const struct clv_training *training,
                               const struct clv_training_result *result, struct clv_error *err)
 {

@@ -56,7 +56,7 @@ enum clv_status train_shape_choose(struct clv_weight_layout *layout, const struc
     return CLV_OK;
 }
 
-/* --loss: what an error costs, and how losses are reported. */
+/* --loss: the weights of errors, and how losses are reported. */
 
 static size_t n_own_images(const struct train_data *data)
 {
@@ -125,7 +125,7 @@ enum clv_status train_loss_weigh(struct train_data *data, const struct clv_train
     return data->label_weights > 0 ? dataset_weigh_labels(data->dataset, data->label_weights, err) : CLV_OK;
 }
 
-/* Total theta of an example, averaged over the examples with ground truth. */
+/* Returns the total theta of an example, averaged over the examples with ground truth. */
 static double mean_total_theta(const struct clv_dataset *dataset)
 {
     size_t n_labels = (size_t)clv_dataset_n_labels(dataset);

@@ -35,7 +35,7 @@ void ascent_start(struct ascent *self, const double *w, double n_steps)
     self->n_steps = n_steps;
 }
 
-/* A step by AdaGrad, without branches, so that square roots and divisions are vectorised. */
+/* Takes a step by AdaGrad, without branches, so that square roots and divisions are vectorised. */
 FOR_EACH_MACHINE static void step_adagrad(double *restrict w, double *restrict squares, const double *restrict gradient,
                                           double lambda, double rate, size_t n)
 {
@@ -58,7 +58,7 @@ double ascent_penalty(const struct ascent *self, const double *w)
     return self->lambda / 2 * (squares_of(w, n_unary) + table_squares / self->table_variance);
 }
 
-/* A step of the weights begin .. end - 1, whose prior variance is `variance`. */
+/* Takes a step of the weights begin .. end - 1, whose prior variance is `variance`. */
 static void step_range(struct ascent *self, const double *gradient, double variance, size_t begin, size_t end)
 {
     double lambda = self->lambda / variance;

@@ -44,7 +44,7 @@ struct ascent {
     double n_steps;
 };
 
-/* Starts at w = 0; `averaging` asks for the average. Release also after a failure. */
+/* Starts at w = 0; `averaging` turns the average on. Release also after a failure. */
 enum clv_status ascent_open(struct ascent *self, const struct clv_weight_layout *layout, struct ascent_rules rules,
                             struct clv_error *err) CLV_CHECK;
 void ascent_release(struct ascent *self);
@@ -54,23 +54,23 @@ void ascent_release(struct ascent *self);
  * sqrt(variance) (AdaGrad) times as long. */
 void ascent_set_table_variance(struct ascent *self, double variance);
 
-/* lambda/2 <w, S^-1 w>, where S has the table variance for pairwise weights and 1 for the others. */
+/* Returns lambda/2 <w, S^-1 w>, where S has the table variance for pairwise weights and 1 for the others. */
 double ascent_penalty(const struct ascent *self, const double *w);
 
 /* Starts at w[size] instead of 0, as if n_steps steps had led there. With n_steps 0 the first step of the published
  * rule would discard w. */
 void ascent_start(struct ascent *self, const double *w, double n_steps);
 
-/* One step along gradient[size] of the data term. */
+/* Takes one step along gradient[size] of the data term. */
 void ascent_step(struct ascent *self, const double *gradient);
 
-/* A step of rate times direction[size], which the caller has computed. */
+/* Takes a step of rate times direction[size], which the caller has computed. */
 void ascent_move(struct ascent *self, const double *direction);
 
 /* Starts again from the last iterate, with another rate. */
 void ascent_restart(struct ascent *self, double rate);
 
-/* The weights to use: the average if there is one, else the last iterate. */
+/* Returns the weights to use: the average if there is one, else the last iterate. */
 const double *ascent_point(const struct ascent *self);
 
 /* Checkpoint files hold facts of a training, which must be equal when it is resumed, and the learner's own tensors. */
@@ -124,7 +124,7 @@ void decoders_watch(struct decoder *decoders, int n, const struct clv_dataset *s
 enum clv_status decode(struct decoder *self, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                        const double *w, struct clv_error *err) CLV_CHECK;
 
-/* Decodes by a rule (NULL: decode). Nodes without a label are the hidden ones. */
+/* Decodes by a rule (NULL: by decode). Unlabelled nodes are the hidden ones. */
 enum clv_status decode_by(struct decoder *self, const struct clv_decoding *decoding, const struct clv_problem *problem,
                           const struct clv_weight_layout *layout, const double *w, struct clv_error *err) CLV_CHECK;
 
@@ -146,7 +146,7 @@ enum clv_status decoder_load_known(struct decoder *self, const struct clv_proble
                                    const struct clv_weight_layout *layout, const double *w,
                                    struct clv_error *err) CLV_CHECK;
 
-/* The loaded field's score of the true labels of the known nodes. */
+/* Returns the loaded field's score of the true labels of the known nodes. */
 double decoder_truth_score(const struct decoder *self, const struct clv_problem *problem);
 
 /* L(y) over known nodes. */
@@ -175,12 +175,12 @@ enum clv_status evaluate_each(double *losses, const struct evaluation *evaluatio
 
 struct examples {
     const struct clv_training *training;
-    struct clv_weight_layout layout; /* that of the training, without couplings if edges are off */
+    struct clv_weight_layout layout; /* the training's layout, without pairwise terms if edges are off */
     struct clv_problem *problems;    /* [n] */
     size_t n;
     struct decoder *decoders; /* [n_threads] */
     int n_threads;
-    double *truth_loss; /* [n] L(y_i): not 0 where superpixels hold pixels of several labels */
+    double *truth_loss; /* [n] L(y_i); above 0 if superpixels have pixels of several labels */
     double most_loss;   /* mean over examples of max_y L_i(y), over known nodes */
     double mean_known;  /* known nodes of an example */
     double scale;       /* see examples_open */
@@ -216,7 +216,7 @@ double examples_squared_unit(const struct examples *self, double units);
     }
 enum { OFF = 1, ON = 2 };
 
-/* A parameter's row within a macro of rows. */
+/* The row of a parameter inside a macro. */
 #define ROW(...)                                                                                                       \
     {                                                                                                                  \
         __VA_ARGS__                                                                                                    \
@@ -231,15 +231,14 @@ enum { OFF = 1, ON = 2 };
             }                                                                                                          \
     }
 
-/* Returns the ratio of the prior variance of a weight in a full pairwise table to that of a node's weight: `wanted`, or
- * if that is 0 node_scale / edge_scale, as if edge features were scaled to the size of node features. The score of a
- * pair of labels is one weight of a table, the score of a node a sum of many, so that a common variance would shrink
- * tables long before nodes. 1 for other forms. */
+/* Returns the ratio of the prior variance of a weight in a full pairwise table to that of a node's weight: `wanted` or,
+ * if it is 0, node_scale / edge_scale, as if edge features were scaled to the size of node features. The score of a
+ * pair of labels is one weight of a table, the score of a node a sum of many, so a common variance would shrink tables
+ * long before nodes. Returns 1 for other forms. */
 double examples_table_variance(const struct examples *self, double wanted);
 
 /* Computes hinge[n], H_i(w) = max_y L(y) + f(y) - f(y_i) >= L(y_i), in parallel. CLV_ERR_INTERRUPTED when asked to
- * stop.
- * */
+ * stop. */
 enum clv_status examples_hinges(double *hinge, struct examples *self, const double *w, struct clv_error *err) CLV_CHECK;
 
 /* Mean weighted Hamming loss on the examples; decoding NULL: MAP. */
@@ -252,7 +251,7 @@ enum clv_status examples_validate(struct clv_training_result *result, size_t poi
                                   const double *w, const struct clv_decoding *decoding,
                                   struct clv_error *err) CLV_CHECK;
 
-/* The couplings of Potts forms are not negative: w = max(w, 0) there. */
+/* Sets the negative couplings of Potts forms to 0. */
 void project_couplings(double *w, const struct clv_weight_layout *layout);
 
 /* The dual of the structured SVM with non-negative couplings, for block-coordinate Frank-Wolfe. */
@@ -280,7 +279,8 @@ double dual_product(const struct dual_point *point, const double *a, const doubl
 /* D = -lambda/2 <w, S^-1 w> + l. */
 double dual_value(const struct dual_point *point);
 
-/* The step in [0, 1] along `delta` (and loss_change in l) that raises D most: exact. 0 if D does not rise. */
+/* Returns the step in [0, 1] along `delta` (and loss_change in l) that raises D most, by exact line search; 0 if D does
+ * not rise. */
 double dual_line_search(const struct dual_point *point, const double *delta, double loss_change);
 
 /* v += step * delta, w = S times the projection of v, l += step * loss_change. */
@@ -310,8 +310,8 @@ void l1_ball_project(double *w, size_t n, double radius, double *scratch);
 /* Functions on a row of the learners' table, besides the public ones. */
 
 /* Returns why a parameter cannot change the result of a training, whatever its value, as a clause ("--paper is 1",
- * "every image has a mask"), which is in `space` if it had to be composed; NULL if it can. Other parameters count as
- * they are set. A training without a dataset is judged by its parameters alone. */
+ * "every image has a mask"), which is in `space` if it had to be composed; NULL if it can. The values of other
+ * parameters are taken into account. A training without a dataset is judged only by its parameters. */
 #define IDLE_SPACE 80
 const char *learner_idle(char space[IDLE_SPACE], const struct clv_learner *learner, const struct clv_training *training,
                          int parameter);
@@ -328,20 +328,20 @@ double learner_value(const struct clv_learner *learner, const struct clv_trainin
  * CLV_ROLE_REGULARISATION. */
 int learner_regularisation(const struct clv_learner *learner);
 
-/* Whether the training is to follow the published algorithm: the parameter of CLV_ROLE_PAPER. */
+/* Whether the training follows the published algorithm, by the parameter of CLV_ROLE_PAPER. */
 bool learner_is_published(const struct clv_learner *learner, const struct clv_training *training);
 
-/* The value of a parameter in a training. In a training as published it may be replaced by the row's published
- * value. */
+/* Returns the value of a parameter in a training; in a training as published the row's published value, if it has
+ * one. */
 double learner_setting(const struct clv_learner *learner, const struct clv_training *training, int parameter);
 
 /* Estimated bytes that a training keeps beyond the data. */
 double learner_bytes(const struct clv_learner *learner, const struct clv_training *training);
 
-/* Nodes of the training's examples with masks. */
+/* Returns the number of nodes of the training's examples with masks. */
 double training_n_nodes(const struct clv_training *training);
 
-/* Whether the learner can train this form for that many labels on graphs of this kind. */
+/* Whether the learner can train this form for n_labels labels on graphs of this kind. */
 bool learner_trains(const struct clv_learner *learner, enum clv_pairwise form, int32_t n_labels, enum clv_graph graph);
 
 /* Functions that fill struct clv_training_result. */
@@ -431,7 +431,7 @@ struct course {
     enum clv_status (*save)(void *owner, struct clv_error *err); /* writes the checkpoint; NULL: fields and position */
     void *owner;
     size_t pass, n_passes; /* complete ones, and all; passes, rounds or steps, which progress counts */
-    size_t n_taken;        /* examples that the pass's steps have taken */
+    size_t n_taken;        /* examples of the pass that its steps have used */
     const int32_t *order;  /* [n] examples in the order of the pass, which are read ahead; NULL: not known */
     size_t batch;          /* examples of a step; the last step of a pass may have fewer; 1 at first */
     size_t look_every;     /* passes between two looks; the last pass has a look as well; 0: the loop decides */
@@ -448,7 +448,7 @@ struct course {
 void course_open(struct course *self, const struct clv_learner *learner, struct clv_training_result *result,
                  const struct examples *examples);
 
-/* Adds a field to the state, whose values are not copied; NULL values: no field. Before course_resume. */
+/* Adds a field, unless its values are NULL, to the state. Values are not copied. Call it before course_resume. */
 void course_holds(struct course *self, struct state_field field);
 
 /* Fills fields, position and curve if there is a checkpoint of a training that had begun. */

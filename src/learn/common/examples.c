@@ -1,6 +1,6 @@
-/* Opens the examples of a training and surveys them: the loss of the truth, the numbers of known nodes, and the sizes
- * of features, which determine the units of regularisation. Also computes hinges and losses over all examples, and
- * fills the results of learners. Start at examples_open. */
+/* Opens the examples of a training and surveys them: measures the loss of the true labels, the numbers of known nodes,
+ * and the magnitudes of features, which determine the units of regularisation. Also computes hinges and losses over all
+ * examples, and fills the results of learners. Start at examples_open. */
 #include "learn/common/common.h"
 
 #include <math.h>

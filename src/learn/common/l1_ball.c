@@ -23,7 +23,7 @@
 
 typedef long long counts __attribute__((vector_size(CHAIN_LANES * sizeof(long long))));
 
-/* Number of the entries of m[n] above theta, and *sum, their sum. */
+/* Returns the number of entries of m[n] above theta and sets *sum to their sum. */
 FOR_EACH_MACHINE static size_t sum_above(double *sum, const double *m, size_t n, double theta)
 {
     const lanes bound = {theta, theta, theta, theta};

@@ -129,7 +129,7 @@ static enum clv_status save(void *crf, struct clv_error *err)
     return crf_state_write(&self->course.checkpoints, &self->state, err);
 }
 
-/* F and its gradient without the absolute values, which OWL-QN handles. */
+/* Computes F and its gradient without the absolute values, which OWL-QN handles. */
 static enum clv_status evaluate(double *value, double *gradient, void *context, const double *w, struct clv_error *err)
 {
     struct crf *self = context;

@@ -37,7 +37,7 @@ struct crf_objective {
     double *kernel_memory;
     bool kernel_fits;
     double *empirical;   /* [size] sum_i Psi(x_i, y_i) */
-    size_t n_chunks;     /* of examples, which threads take in turn; their number depends on the data alone */
+    size_t n_chunks;     /* of examples, which threads take in turn; their number depends only on the data */
     size_t *chunk_first; /* [n_chunks + 1] */
     /* [n_chunks][chunk_size]: E[Psi] as [d][width]; with edges also [k][k][p], and [k][width], which a shared table
      * uses; then [width], whose first number is the negative log-likelihood */
@@ -53,8 +53,8 @@ enum clv_status crf_objective_open(struct crf_objective *self, struct examples *
                                    struct clv_error *err) CLV_CHECK;
 void crf_objective_release(struct crf_objective *self);
 
-/* *nll and gradient[size] at w[size]. The same bytes at any thread count. O(non-zeros x rows + edges x labels^2).
- * CLV_ERR_INTERRUPTED when asked to stop. */
+/* Computes *nll and gradient[size] at w[size], with the same bytes at any thread count. O(non-zeros x rows + edges x
+ * labels^2). CLV_ERR_INTERRUPTED when asked to stop. */
 enum clv_status crf_objective_at(double *nll, double *gradient, struct crf_objective *self, const double *w,
                                  struct clv_error *err) CLV_CHECK;
 

@@ -102,7 +102,7 @@ static struct crf_worker *crf_worker_at(struct crf_worker *workers, int thread)
     return &workers[thread];
 }
 
-/* table[k][k] of an edge: sum_q P[a][b][q] e_q. */
+/* Computes table[k][k] of an edge, sum_q P[a][b][q] e_q, unless the table is shared. Returns the table. */
 static const double *edge_table(double *table, const struct crf_objective *objective, const float *features)
 {
     if (objective->is_shared)
@@ -235,7 +235,7 @@ static enum clv_status add_piece(double *nll, double *sums, struct crf_worker *s
     return CLV_OK;
 }
 
-/* Whether edges join neighbours i and i + 1 alone, in order. */
+/* Whether edges join only neighbours i and i + 1, in order. */
 static bool is_linear(const struct clv_problem *problem)
 {
     int32_t last = -1;

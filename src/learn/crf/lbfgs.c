@@ -1,5 +1,5 @@
 /* Limited-memory BFGS (Nocedal & Wright, Numerical optimization, second edition 2006, Algorithms 7.4 and 7.5) and, with
- * an L1 penalty, OWL-QN (Andrew & Gao, ICML 2007). Steps are found by a line search under the strong Wolfe conditions
+ * an L1 penalty, OWL-QN (Andrew & Gao, ICML 2007). A line search finds steps that fulfil the strong Wolfe conditions
  * (line_search: Algorithms 3.5 and 3.6). Start at lbfgs_step, at the end. */
 #include "learn/crf/crf.h"
 
@@ -195,7 +195,7 @@ static size_t slot_of(const struct lbfgs *self, size_t i)
     return (self->next + self->memory - i) % self->memory;
 }
 
-/* direction = -H slope (Algorithm 7.4), the first H a multiple of the identity (equation 7.20). */
+/* Sets direction = -H slope (Algorithm 7.4), where the first H is a multiple of the identity (equation 7.20). */
 static void set_direction(struct lbfgs *self)
 {
     size_t n = self->size;
@@ -217,7 +217,7 @@ static void set_direction(struct lbfgs *self)
         double share = inner_product(self->changes + k * n, direction, n) / self->curvature[k];
         add_scaled(direction, self->moves + k * n, self->share[k] - share, n);
     }
-    for (size_t k = 0; k < n && self->function.l1 > 0; k++) /* downhill in every coordinate, or 0 */
+    for (size_t k = 0; k < n && self->function.l1 > 0; k++) /* every coordinate goes downhill or is 0 */
         if (direction[k] * self->slope[k] >= 0)
             direction[k] = 0;
 }

@@ -175,7 +175,7 @@ struct hidden_position {
     enum hidden_stage stage;
     size_t n_inner;   /* passes since the linearisation */
     size_t next_look; /* pass of the curve's next point */
-    double lowest;    /* value of the convex problem at `best` */
+    double lowest;    /* value of the convex problem's objective at `best` */
 };
 
 struct hidden_dual;
@@ -275,7 +275,7 @@ enum clv_status hidden_state_open(struct clv_tensors **tensors, struct hidden_de
 enum clv_status hidden_state_take(struct hidden_descent *self, struct clv_tensors *tensors,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Writes a checkpoint, of a struct hidden_descent: the `save` of its course. */
+/* Writes the checkpoint of a struct hidden_descent; the `save` of its course. */
 enum clv_status hidden_save(void *descent, struct clv_error *err) CLV_CHECK;
 
 /* Inference for one example's terms, in memory that is kept from example to example. */

@@ -250,8 +250,8 @@ static const char *idle_eps(const struct clv_training *training, int parameter)
     return idle(training, parameter, training->parameters[EPSILON], hidden_epsilon(training));
 }
 
-/* Bytes of the parts of the gradient, of the vectors of cccp's dual and a plane for each example, of the three matrices
- * of adagrad-full, and of messages. */
+/* Returns the bytes of the parts of the gradient, of the vectors of cccp's dual with a plane per example, of the three
+ * matrices of adagrad-full, and of messages. */
 static double bytes(const struct clv_training *training)
 {
     const double *p = training->parameters;

@@ -353,8 +353,8 @@ static enum clv_status mix_once(bool *is_better, struct hidden_workspace *self, 
     return try_labels(is_better, self, augmented, err);
 }
 
-/* The free term at T_y = 0 < T_h: searches labellings of the visible nodes. Mixed-product continues from its messages,
- * or restarts near the joint maximum if that scores higher. */
+/* Computes the free term at T_y = 0 < T_h: searches labellings of the visible nodes. Mixed-product continues from its
+ * messages, or restarts near the joint maximum if that scores higher. */
 static enum clv_status mix(struct hidden_workspace *self, const struct clv_field *augmented, struct clv_error *err)
 {
     struct clv_bp_options options = bp_options(self, CLV_BP_MIXED);

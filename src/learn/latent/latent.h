@@ -68,7 +68,7 @@ struct latent {
     struct course course;
     struct latent_rules rules;
     size_t size;            /* weights */
-    size_t *first;          /* [n + 1] nodes before those of an example */
+    size_t *first;          /* [n + 1] number of nodes before each example */
     uint8_t *is_visible;    /* [all nodes] */
     double *free, *clamped; /* [all nodes][n_labels] */
     double *hinge;          /* [n] */

@@ -30,7 +30,7 @@ static const struct clv_parameter parameters[] = {
     {0},
 };
 
-#define N_POINTS 10 /* of the curve at most, after the start */
+#define N_POINTS 10 /* most points of the curve after the start */
 
 struct m3e {
     struct latent latent;

@@ -110,8 +110,8 @@ static void keep_predictions(struct modlat *self)
             self->y[i / k] = (int32_t)(i % k);
 }
 
-/* With c_s = dL/dq(s) = -[s = h(w)] + 2 beta q(s), the derivative by the score of state s is q(s) (c_s - sum_t q(t)
- * c_t). */
+/* Computes the terms for theta's turn. With c_s = dL/dq(s) = -[s = h(w)] + 2 beta q(s), the derivative by the score of
+ * state s is q(s) (c_s - sum_t q(t) c_t). */
 static enum clv_status conditional_terms(void *context, struct latent *latent, size_t example, int thread,
                                          const double *theta, struct clv_error *err)
 {

@@ -47,7 +47,7 @@ static uint64_t block_hash(const struct clv_problem *problem, const int32_t *y)
     return hash_bytes(HASH_START, y, (size_t)problem->n_nodes * sizeof *y);
 }
 
-/* The dual starts at the true labels: v = 0. */
+/* Starts the dual of an example at its true labels, where v_i = 0. */
 static void block_start(struct bcfw *self, size_t index)
 {
     struct bcfw_block *block = &self->blocks[index];
@@ -281,7 +281,7 @@ enum clv_status bcfw_resume(bool *found, struct bcfw *self, struct clv_error *er
     return CLV_OK;
 }
 
-/* E[L + f] - L(0) of the block under the loaded, loss-augmented field: linear in the marginals. */
+/* Returns E[L + f] - L(0) of the block under the loaded, loss-augmented field; it is linear in the marginals. */
 static double block_score(const struct bcfw *self, const struct bcfw_block *block, const struct decoder *decoder,
                           const double *w)
 {
@@ -371,7 +371,7 @@ static bool direction_results(struct comm_piece *piece, void *context, size_t sl
     return true;
 }
 
-/* Line search and update: Algorithm 4, lines 7 to 10, and the weighted average with rho = 2 / (k + 2). */
+/* Takes a step by line search: Algorithm 4, lines 7 to 10, and the weighted average with rho = 2 / (k + 2). */
 static enum clv_status take_step(struct bcfw *self, const struct bcfw_direction *direction, struct clv_error *err)
 {
     struct bcfw_block *block = &self->blocks[direction->example];

@@ -72,7 +72,7 @@ static void choose_step(double *step, double *shrink, struct descent *self)
     *shrink = 1 - 1 / t;
 }
 
-/* change = Psi(x, y_i) - Psi(x, y), the direction of a step. */
+/* Sets change = Psi(x, y_i) - Psi(x, y), the direction of a step. */
 static void subgradient_at(struct descent *self, const struct clv_problem *problem, const int32_t *y)
 {
     const struct clv_weight_layout *layout = &self->examples->layout;

@@ -62,7 +62,7 @@ struct lapmedn {
     int64_t round;    /* from 1 */
 };
 
-/* The regulariser's value at the round's mean and variances: L(p, q), or KL(p || p0). */
+/* Returns the regulariser at the round's mean and variances: L(p, q), or KL(p || p0). */
 static double regulariser(const struct lapmedn *self, const double *mean)
 {
     double sum = 0;

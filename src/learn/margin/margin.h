@@ -21,7 +21,7 @@
 
 struct bcfw_rules {
     size_t passes; /* most passes of one bcfw_solve */
-    double gap;    /* ends once (objective - dual) / objective is this small */
+    double gap;    /* ends when (objective - dual) / objective is this small */
     double unit;   /* factor of reported objectives: 1 as above, C n for the sum; 0: none are reported */
     size_t batch;  /* examples whose MAP labellings are found at one w, before their steps are taken; 0: 1 */
     bool averaging, sampling;
@@ -59,7 +59,7 @@ struct bcfw_direction {
     size_t n_spans, example;
 };
 
-#define BCFW_BUCKET 64 /* examples whose gaps are summed up together */
+#define BCFW_BUCKET 64 /* examples per bucket, whose gaps have a common sum */
 
 /* The position of a bcfw_solve. */
 struct bcfw_position {
@@ -128,7 +128,8 @@ enum clv_status bcfw_solve(struct bcfw *self, struct clv_error *err) CLV_CHECK;
  * comparing objectives would take another pass. */
 const double *bcfw_weights(const struct bcfw *self);
 
-/* Labellings other than the truth that have more than a thousandth of their example's dual weight: the support of w. */
+/* Returns the number of labellings other than the truth that have more than a thousandth of their example's dual
+ * weight: the support of w. */
 size_t bcfw_n_support(const struct bcfw *self);
 
 /* Moves the support of an example's dual variables: alpha_i = (1 - step) alpha_i + step [y]. */
@@ -140,7 +141,7 @@ enum clv_status block_move_support(struct bcfw_block *block, uint64_t labelling,
  * and the position; w, the order of the pass and the gaps of buckets are computed from these. */
 enum clv_status bcfw_resume(bool *found, struct bcfw *self, struct clv_error *err) CLV_CHECK;
 
-/* The structured hinge by projected stochastic subgradient descent, for the learners that differ in penalty, steps and
+/* The structured hinge by projected stochastic subgradient descent, for learners that differ in penalty, steps and
  * ball:
  *
  *     min_w  ridge/2 |w|^2 + (1/n) sum_i H_i(w),  couplings >= 0, w in a ball,
@@ -187,7 +188,7 @@ double laplace_kl(double mean, double lambda);
 /* The derivative of laplace_kl, the eta of Corollary 7's mean = 2 eta / (lambda - eta^2): |eta| < sqrt(lambda). */
 double laplace_eta(double mean, double lambda);
 
-/* Variance of the exact posterior of that mean. */
+/* The variance of the exact posterior with this mean. */
 double laplace_variance(double mean, double lambda);
 
 /* The conjugate of laplace_kl, log(lambda / (lambda - eta^2)) (Theorem 5), and its derivative; |eta| < sqrt(lambda). */

@@ -34,7 +34,7 @@ struct objects_state {
     size_t n_samples;       /* per image */
     float *inputs;          /* [n_images][n_samples][PIXEL_BANK_SIZE], then PIXEL_CONTEXT_SIZE */
     uint8_t *classes;       /* [n_images][n_samples] */
-    double *areas;          /* [n_images] median of the objects' */
+    double *areas;          /* [n_images] median area of the objects */
     int32_t *order;         /* [n_images] */
     size_t n_done, n_total; /* of images that are read, some of them several times */
     /* [n_images] by order: */
@@ -239,9 +239,7 @@ static enum clv_status connect_one(void *context, size_t index, int thread, stru
     struct clv_object_map *map = &self->truth[index];
     MUST(read_working(&working, &map->objects, self, (size_t)self->order[index], err));
     for (size_t i = 0; i < (size_t)working.width * (size_t)working.height; i++)
-        map->objects[i] = map->objects[i] == OBJECT_UNKNOWN
-                              ? 0
-                              : map->objects[i]; /* few pixels, in regions that get the object of most pixels */
+        map->objects[i] = map->objects[i] == OBJECT_UNKNOWN ? 0 : map->objects[i]; /* few; the majority decides */
     MUST(object_model_regions(regions, self->model, &working, NULL, err));
     if (regions->graph.n_edges) {
         OWNED_ARRAY int32_t *truth = array_alloc((size_t)regions->n, sizeof *truth);
@@ -302,7 +300,7 @@ static enum clv_status choose_bias(struct objects_state *self, size_t n_images, 
     return CLV_OK;
 }
 
-/* Learns from the images that have edges. */
+/* Trains the weights of edges on the images that have edges. */
 static enum clv_status learn_edges(struct objects_state *self, const struct clv_learner *learner, size_t n_images,
                                    struct clv_error *err)
 {

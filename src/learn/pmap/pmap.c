@@ -9,9 +9,9 @@
  *     mpmap   l = sum_i log P(y_i|x)                  Algorithm 2, (5)
  *     wmpmap  l = sum_i sum_b theta_i(b) log P(b|x)   Algorithm 2, (6)
  *
- * theta_i counts the pixels of both labels if a node has both. The first two objectives are divided by the mean number
- * of known nodes, so that in all three the nodes of an image have the weight 1 in total, and one lambda and one rate
- * suit them. A step takes the next `batch` images of a random order and one sample of Gumbel variables for each, whose
+ * theta_i weighs both labels if a node has pixels of both. The first two objectives are divided by the mean number of
+ * known nodes, so that in all three the nodes of an image have the weight 1 in total, and one lambda and one rate suit
+ * them. A step takes the next `batch` images of a random order and one sample of Gumbel variables for each, whose
  * gradient pmap_draw.c computes. Noise and orders are functions of the seed and of counters, so a checkpoint holds only
  * weights, sums and the position between two steps.
  *
@@ -498,7 +498,7 @@ static double bytes(const struct clv_training *training)
     return gradients * (double)sizeof(double);
 }
 
-/* The bytes of joint training, and those of the weights of each node's labels. */
+/* The bytes of joint training, and those of a weight for each label of every node. */
 static double marginal_bytes(const struct clv_training *training)
 {
     double weights = training_n_nodes(training) * (double)training->layout.n_labels;

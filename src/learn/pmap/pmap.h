@@ -65,8 +65,8 @@ struct pmap_estimate {
     const double *w;
 };
 
-/* *value = the estimate at w, times the example's scale; gradient[clv_weight_layout_size] (may be NULL) is
- * overwritten by its gradient. O(a cut + the flipped sets with their edges + the features of nodes that flip). */
+/* Sets *value to the estimate at w, times the example's scale, and gradient[clv_weight_layout_size] (may be NULL) to
+ * its gradient. O(a cut + the flipped sets with their edges + the features of nodes that flip). */
 enum clv_status pmap_draw(double *value, double *gradient, const struct pmap_estimate *estimate,
                           struct pmap_workspace *workspace, struct decoder *decoder, struct clv_error *err) CLV_CHECK;
 
@@ -103,7 +103,7 @@ struct pmap_labelling {
     const struct clv_pseudo_labels *pseudo_labels; /* NULL: by w, from conditional samples or, for PMAP_JOINT, by MAP */
     const double *w;
     struct partial_options options;
-    double kappa; /* a weak example weighs this times a labelled one */
+    double kappa; /* weight of a weak example relative to a labelled one */
     uint64_t seed;
 };
 

@@ -1,6 +1,6 @@
 /* One sample of the perturb-and-MAP objectives: perturbs a field, solves it, compares its maximum with the truth or
  * with the clamped optima, and adds up the gradient. Fields with full tables, which are chains, are first: their
- * clamped optima come from the solved chain, or each from a run of its own. Start at pmap_draw, at the end. */
+ * clamped optima come from the solved chain, or each from another Viterbi run. Start at pmap_draw, at the end. */
 #include "learn/pmap/pmap.h"
 
 #include <math.h>
@@ -220,7 +220,7 @@ static bool counts(const struct draw_state *self, int32_t i)
     return self->problem->label[i] != CLV_UNKNOWN && (!self->given || self->given[i] == CLV_UNKNOWN);
 }
 
-/* Whether y_B is needed for node i. With the reduction, only if the label that y_A does not give it has a weight. */
+/* Whether y_B is needed for node i. With the reduction, only if the label other than that of y_A has weight. */
 static bool is_wanted(const struct draw_state *self, int32_t i)
 {
     if (!counts(self, i))

@@ -12,7 +12,7 @@
 #include "model/model.h"
 #include "refine/by_model/by_model.h"
 
-#define MOST_BYTES (200 << 20) /* of examples that are in memory at once */
+#define MOST_BYTES (200 << 20) /* most bytes of examples that are in memory at once */
 
 void labelled_image_release(struct labelled_image *self)
 {
@@ -96,7 +96,7 @@ enum clv_status labelled_image_init(struct labelled_image *self, const struct cl
 {
     *self = (struct labelled_image){.model = *model};
     self->model.w = (double *)example->w;
-    self->model.first = NULL; /* the example's problem already has the features of its labels */
+    self->model.first = NULL; /* the example's problem already has its features */
     FAIL_IF(stop_requested(source->progress), CLV_ERR_INTERRUPTED, "interrupted");
     MUST(read_item(self, source, example->item, err));
     bool wants_marginals = source->wants_net && !refining_is_cut(model);

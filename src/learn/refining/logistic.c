@@ -1,4 +1,5 @@
-/* Logistic regression with weighted rows and a ridge, for the terms of a pixel's score. */
+/* Logistic regression with weighted rows and a ridge, for the terms of a pixel's score. Start at logistic_fit, at the
+ * end. */
 #include "learn/refining/refining.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 
 enum { MOST = LOGISTIC_MOST, STEPS = 50, HALVINGS = 30 };
 
-/* The problem in units of the columns' deviations. The last parameter is the bias. */
+/* The problem with columns in units of their standard deviations. The last parameter is the bias. */
 struct fit {
     const struct logistic_data *data;
     double ridge, total; /* of the weights */

@@ -53,8 +53,8 @@ enum clv_status refining_learn_scores(struct refinement *refining, const struct 
 enum clv_status refining_learn_votes(struct refinement *refining, const struct clv_model *model,
                                      const struct refining_source *source, struct clv_error *err) CLV_CHECK;
 
-/* Networks of pixels: nets[NET_ALL] is learned from all rows, nets[NET_FIRST + f] from the rows outside of fold f. Row
- * r is example r * stride and in fold r % n_folds. */
+/* Networks of pixels: nets[NET_ALL] is trained on all rows, nets[NET_FIRST + f] on the rows outside of fold f. Row r is
+ * example r * stride and in fold r % n_folds. */
 enum { NET_ALL, NET_FIRST, NET_FOLDS = 5, N_NETS = NET_FIRST + NET_FOLDS };
 struct refining_nets {
     struct pixel_net nets[N_NETS];
@@ -62,13 +62,13 @@ struct refining_nets {
 };
 void refining_nets_release(struct refining_nets *self);
 
-/* Learns the networks, or none if the rows outside of some fold have no known pixel. Release *nets also after a
- * failure. O(n_rows). */
+/* Trains the networks. If the rows outside of some fold have no known pixel, refining_nets_other returns NULL. Release
+ * *nets also after a failure. O(n_rows). */
 enum clv_status refining_nets_learn(struct refining_nets *nets, const struct clv_model *model,
                                     const struct refining_source *source, size_t n_rows, size_t stride,
                                     struct clv_error *err) CLV_CHECK;
 
-/* Returns a network that was not learned from the example, or NULL. */
+/* Returns a network that was not trained on the example, or NULL. */
 const struct pixel_net *refining_nets_other(const struct refining_nets *self, size_t example);
 
 /* A training image whose nodes are labelled by a model that was not trained on it. */
@@ -81,7 +81,7 @@ struct labelled_image {
     struct map_reader *maps;
     struct clv_oracle *oracle;
     int32_t *y;
-    double *margin;    /* of the nodes of a slice, if a cut labels them */
+    double *margin;    /* [n_nodes] of a slice, if a cut labels its nodes */
     double *marginals; /* if the source wants a network, and labels vote */
     uint8_t *painted;  /* [n] */
     size_t n;          /* pixels */

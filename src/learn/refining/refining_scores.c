@@ -129,7 +129,7 @@ static void weigh_rows(struct rows *rows, double iou, double iou_weight)
         rows->weight[k] = rows->is_one[k] ? missed : taken;
 }
 
-/* Moves the rows of all images together. */
+/* Moves the rows of all images so that they are contiguous. */
 static void join_rows(struct scores_state *self)
 {
     struct logistic_data *data = &self->data;
@@ -176,8 +176,7 @@ static enum clv_status fit_terms(struct scores_state *self, struct clv_error *er
 static enum clv_status fit_all(struct scores_state *self, struct clv_error *err)
 {
     size_t n = self->n_rows, k = (size_t)self->n_terms;
-    OWNED_ARRAY float *terms =
-        array_zalloc(n, FIT_PIXELS * k * sizeof *terms); /* zeros, as the network's term may be missing */
+    OWNED_ARRAY float *terms = array_zalloc(n, FIT_PIXELS * k * sizeof *terms); /* zeros if there is no network */
     OWNED_ARRAY uint8_t *is_one = array_alloc(n, FIT_PIXELS);
     OWNED_ARRAY double *weight = array_alloc(n, FIT_PIXELS * sizeof *weight);
     NEED(terms && is_one && weight);

@@ -27,7 +27,7 @@ void folds_release(struct folds *folds);
 enum clv_status fold_losses(double *losses, const struct folds *self, size_t fold, int parameter, double value,
                             struct clv_error *err) CLV_CHECK;
 
-/* One training for each candidate and fold, each on one thread, so that nothing depends on their number. */
+/* One training per candidate and fold, each on one thread, so that results do not depend on the number of threads. */
 struct validation {
     struct folds folds;
     int parameter;

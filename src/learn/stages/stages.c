@@ -38,7 +38,7 @@ static void stages_state_release(struct stages_state *self)
         array_free(self->stages[f].w);
 }
 
-/* The training's examples and weak examples that are not of fold f. */
+/* The training's examples and weak examples that are not in fold f. */
 struct selection {
     int32_t *examples, *weak;
     const int32_t **given;
@@ -214,7 +214,7 @@ struct predictions {
     const struct clv_dataset *dataset;
     const struct stages_state *learning; /* NULL: one stage for all */
     const struct clv_stage *stage;
-    size_t n_labels, *first; /* [items + 1] nodes before each item's */
+    size_t n_labels, *first; /* [items + 1] number of nodes before each item */
     double *marginals;       /* [first[items]][n_labels] */
 };
 
@@ -289,7 +289,7 @@ static void gathering_release(struct gather_state *self)
     arrays_free(self->share, self->evidence, self->is_there, self->right);
 }
 
-/* Learns presence and weights of rare labels, if wanted, from held-out marginals. */
+/* Learns from held-out marginals what `wanted` asks for: presence and weights of rare labels. */
 static enum clv_status learn_from_held_out(struct stages_learned *learned, const struct clv_training *training,
                                            const struct predictions *predictions, const struct stages_wanted *wanted,
                                            struct clv_error *err)
@@ -349,7 +349,7 @@ static enum clv_status extend_task(void *context, size_t index, int thread, stru
     return CLV_OK;
 }
 
-/* Checks the memory for all features of context, and for a copy of those that were in a file. */
+/* Checks the memory for all context features, and for a copy of the features that are in a file. */
 static enum clv_status check_memory(const struct clv_dataset *dataset, const struct clv_weight_layout *next,
                                     struct clv_error *err)
 {
@@ -382,7 +382,7 @@ enum clv_status stages_extend(struct clv_dataset *dataset, const struct clv_stag
     return extend(dataset, &predictions, &first->layout, next, n_threads, err);
 }
 
-/* The fold with the fewest items. */
+/* Returns the fold with the fewest items. */
 static int32_t smallest_fold(const size_t n_items[STAGE_FOLDS])
 {
     int32_t smallest = 0;

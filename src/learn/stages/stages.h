@@ -12,7 +12,7 @@
 /* Learns which labels an image has, from a first stage's predictions for held-out images: logistic regression on the
  * evidence of model/context.c, label by label. */
 
-/* Sets is_there[n_labels]: whether the label has at least 1/500 of the sum of the problem's theta. */
+/* Sets is_there[n_labels]: whether the label has more than 1/500 of the sum of the problem's theta. */
 void presence_of(uint8_t *is_there, const struct clv_problem *problem, int32_t n_labels);
 
 struct presence_examples {
@@ -50,14 +50,14 @@ double rare_labels_choose(const double *right, const double *share, size_t n, in
 enum { STAGE_FOLDS = 5 };
 
 struct stages_wanted {
-    bool presence;      /* whether presence_learn learns from the predictions of held-out stages */
+    bool presence;      /* whether presence_learn runs on the held-out predictions */
     bool label_weights; /* whether rare_labels_choose does */
 };
 
 struct stages_learned {
     struct clv_stage *first; /* stage_free */
-    double *presence;        /* array_free it; NULL: not wanted */
-    double label_weights;    /* 0: not wanted */
+    double *presence;        /* array_free; NULL: not learned */
+    double label_weights;    /* 0: not learned */
 };
 
 /* Trains a first stage: `first` is trained on all examples and weak examples of the training, and its temperature

@@ -147,8 +147,8 @@ static enum clv_status pseudo_labelled_train(struct clv_training_result *result,
 enum { ROUNDS_WITHOUT_MASKS = 6 };
 static const double FILL = 0.4, SHARE_OF_PASSES = 0.1;
 
-/* For teachers with masks: the weight of an image's own share of foreground against the mean of all; chosen in the same
- * way as BOX_CUT_BINS. */
+/* For teachers with masks: the weight of an image's share of foreground relative to the mean of all images; chosen in
+ * the same way as BOX_CUT_BINS. */
 static const double OWN_SHARE_TRUST = 0.5;
 
 #define MOST_SHIFT 100 /* largest shift of unary scores */
@@ -189,7 +189,7 @@ struct label_state {
     int n_threads;
     struct clv_weight_layout layout; /* the teacher's */
     const double *w;
-    double *share; /* [n_weak] of foreground, see choose_shares */
+    double *share; /* [n_weak] shares of foreground, see choose_shares */
     int round;
     bool framed; /* the teacher has the features of frames */
 };
@@ -206,8 +206,8 @@ static void set_certain(double *q, const int32_t *label, size_t n_nodes, size_t 
         q[i * n_labels + (size_t)label[i]] = 1;
 }
 
-/* Returns the share of foreground in the area without fixed labels, by the unaries alone with `shift` added; 0 without
- * such an area. */
+/* Returns the share of foreground in the area without fixed labels, by the unary scores alone, with `shift` added; 0
+ * without such an area. */
 static double foreground_share(const struct clv_field *field, const struct clv_problem *problem, const int32_t *given,
                                double shift)
 {
@@ -220,7 +220,7 @@ static double foreground_share(const struct clv_field *field, const struct clv_p
     return open > 0 ? foreground / open : 0;
 }
 
-/* Shifts the unaries of nodes without fixed labels so that their share of foreground becomes `share`. */
+/* Shifts the unary scores of nodes without fixed labels so that their share of foreground becomes `share`. */
 static void balance(struct clv_field *field, const struct clv_problem *problem, const int32_t *given, double share)
 {
     double low = -MOST_SHIFT, high = MOST_SHIFT;
@@ -233,7 +233,7 @@ static void balance(struct clv_field *field, const struct clv_problem *problem, 
             field->unary[i] += low;
 }
 
-/* Opens a weak example and loads its field under the teacher. */
+/* Opens a weak example and loads its field by the teacher's weights. */
 static enum clv_status load_weak(struct dataset_item *item, struct decoder *decoder, const struct label_state *self,
                                  size_t k, struct clv_error *err)
 {
@@ -278,10 +278,10 @@ static bool share_results(struct comm_piece *piece, void *context, size_t k, siz
     return part == 0;
 }
 
-/* Chooses share[n_weak], the shares of foreground that pseudo-labels are to have, or NaN to leave them. Without
+/* Chooses share[n_weak], the shares of foreground to which pseudo-labels are shifted, or NaN for no shift. Without
  * masks FILL of each box is foreground. With masks, the share that a teacher finds in one box and the mean over all
- * boxes have errors of about the same size, in both directions. The value halfway between is nearer to the truth
- * than either. */
+ * boxes have errors of about the same size, in both directions. The value halfway between is nearer to the truth than
+ * either. */
 static enum clv_status choose_shares(struct label_state *self, struct clv_error *err)
 {
     const struct clv_training *training = self->training;

@@ -66,7 +66,7 @@ enum clv_status partial_marginals(struct partial_labels labels, struct decoder *
                                   const struct partial_example *example, const struct partial_options *options,
                                   uint64_t seed, struct clv_error *err) CLV_CHECK;
 
-/* label[n_nodes] = the best labelling under w that agrees with the given labels. */
+/* Sets label[n_nodes] to the best labelling by w that agrees with the given labels. */
 enum clv_status partial_map(int32_t *label, struct decoder *decoder, const struct partial_example *example,
                             struct clv_error *err) CLV_CHECK;
 
@@ -89,7 +89,7 @@ struct clv_pseudo_labels {
 };
 void pseudo_labels_release(struct clv_pseudo_labels *self);
 
-/* Whether a training needs pseudo-labels: if the learner cannot make its own, if no example has a mask, or if there are
+/* Whether a training needs pseudo-labels: if the learner makes none itself, if no example has a mask, or if there are
  * frames, which help a teacher. Only the published algorithm (CLV_ROLE_PAPER) ignores frames. */
 bool pseudo_labels_needed(const struct clv_learner *learner, const struct clv_training *training);
 
