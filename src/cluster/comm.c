@@ -73,10 +73,10 @@ int32_t comm_size(void)
 /* Waits for the next message from a rank, or from any (-1). */
 static void wait_for(int32_t *from, int *tag, size_t *size)
 {
-    int32_t whom = *from;
+    int32_t sender = *from;
     for (long nap = SHORTEST_NAP_NS; !comm_link_look(from, tag, size); nap *= nap < LONGEST_NAP_NS ? 2 : 1) {
         nanosleep(&(struct timespec){.tv_nsec = nap}, NULL);
-        *from = whom;
+        *from = sender;
     }
 }
 
@@ -87,7 +87,7 @@ void comm_listen(const struct comm_signal_hooks *hooks)
 
 /* Sends this process's failure to all. Returns, on all processes, the failure of the task with the lowest index; among
  * failures without a task (SIZE_MAX), that of the lowest rank. */
-static enum clv_status judge(enum clv_status own, size_t where, struct clv_error *err)
+static enum clv_status share_failure(enum clv_status own, size_t where, struct clv_error *err)
 {
     union verdict *verdict = &job.verdicts[job.rank];
     memset(verdict, 0, sizeof *verdict);
@@ -149,7 +149,7 @@ enum clv_status comm_meet(uint64_t what, enum clv_status own, size_t where, stru
         return end_job(fail(err, CLV_ERR_INTERNAL,
                             "the processes do not do the same: do all of them see the same files, built alike?"),
                        err);
-    enum clv_status status = judge(own, where, err);
+    enum clv_status status = share_failure(own, where, err);
     return is_same ? status : end_job(status, err);
 }
 

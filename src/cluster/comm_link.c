@@ -62,9 +62,9 @@ bool comm_link_look(int32_t *from, int *tag, size_t *size)
 {
     MPI_Status status;
     uint64_t length;
-    int is_there;
-    MPI_Iprobe(*from < 0 ? MPI_ANY_SOURCE : *from, MPI_ANY_TAG, MPI_COMM_WORLD, &is_there, &status);
-    if (!is_there)
+    int has_arrived;
+    MPI_Iprobe(*from < 0 ? MPI_ANY_SOURCE : *from, MPI_ANY_TAG, MPI_COMM_WORLD, &has_arrived, &status);
+    if (!has_arrived)
         return false;
     *from = status.MPI_SOURCE;
     *tag = status.MPI_TAG;
@@ -75,10 +75,10 @@ bool comm_link_look(int32_t *from, int *tag, size_t *size)
 
 void comm_link_take(int32_t from, int tag, void *bytes, size_t size)
 {
-    char thrown_away[MOST_AT_ONCE];
+    char discarded[MOST_AT_ONCE];
     for (size_t done = 0; done < size; done += MOST_AT_ONCE) {
         size_t part = size - done < MOST_AT_ONCE ? size - done : MOST_AT_ONCE;
-        MPI_Recv(bytes ? (char *)bytes + done : thrown_away, (int)part, MPI_BYTE, from, tag, MPI_COMM_WORLD,
+        MPI_Recv(bytes ? (char *)bytes + done : discarded, (int)part, MPI_BYTE, from, tag, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
     }
 }

@@ -89,7 +89,7 @@ static enum clv_status name_maps(struct clv_set *set, const struct clv_train_opt
 
 /* The masks of a training, for find_labels. */
 struct given_masks {
-    struct clv_mask *values, *made; /* [n] given masks, borrowed, and these as masks from files would be read */
+    struct clv_mask *values, *converted; /* [n] given masks, borrowed, and these as masks from files would be read */
     char (*names)[NAME_SIZE];
     const char **listed;
     size_t n;
@@ -97,9 +97,9 @@ struct given_masks {
 
 static void given_masks_release(struct given_masks *self)
 {
-    for (size_t i = 0; self->made && i < self->n; i++)
-        clv_mask_release(&self->made[i]);
-    arrays_free(self->values, self->made, self->names, (void *)self->listed);
+    for (size_t i = 0; self->converted && i < self->n; i++)
+        clv_mask_release(&self->converted[i]);
+    arrays_free(self->values, self->converted, self->names, (void *)self->listed);
 }
 
 /* Makes labels if none are given: background and foreground if the masks have no others, otherwise one for each
@@ -112,10 +112,10 @@ static enum clv_status find_labels(struct clv_labels *labels, const struct clv_t
     int32_t highest = 0;
     OWNED(given_masks_release)
     struct given_masks masks = {.values = array_alloc(n, sizeof *masks.values),
-                                .made = array_zalloc(n, sizeof *masks.made),
+                                .converted = array_zalloc(n, sizeof *masks.converted),
                                 .names = array_alloc(n, sizeof *masks.names),
                                 .listed = array_alloc(n, sizeof *masks.listed)};
-    NEED(masks.values && masks.made && masks.names && masks.listed);
+    NEED(masks.values && masks.converted && masks.names && masks.listed);
     for (size_t i = 0; i < n; i++)
         if (has_mask(options, i)) {
             masks.values[masks.n] = options->masks[i];
@@ -123,7 +123,7 @@ static enum clv_status find_labels(struct clv_labels *labels, const struct clv_t
             masks.n++;
         }
     if (masks.n)
-        MUST(clv_masks_from_values(masks.made, &are_binary, masks.values, masks.listed, masks.n, NULL, err));
+        MUST(clv_masks_from_values(masks.converted, &are_binary, masks.values, masks.listed, masks.n, NULL, err));
     if (are_binary)
         return clv_labels_binary(labels, err);
     for (size_t i = 0; i < masks.n; i++)

@@ -40,7 +40,7 @@ static enum clv_status record_curve(struct clv_model *model, const struct clv_tr
     return clv_record_set(&model->record, "curve", text.bytes, err);
 }
 
-#define MOST_LOOKED_AT 64
+#define MOST_EXAMINED 64
 
 static bool is_partial(const struct clv_problem *problem)
 {
@@ -52,11 +52,11 @@ static bool is_partial(const struct clv_problem *problem)
 
 enum clv_status train_record_unseen(struct clv_model *model, const struct train_data *data, struct clv_error *err)
 {
-    size_t n = clv_dataset_size(data->dataset), n_seen = n < MOST_LOOKED_AT ? n : MOST_LOOKED_AT;
+    size_t n = clv_dataset_size(data->dataset), n_examined = n < MOST_EXAMINED ? n : MOST_EXAMINED;
     double unseen = 0;
-    for (size_t k = 0; k < n_seen; k++) {
-        struct clv_problem problem = clv_dataset_problem(data->dataset, k * n / n_seen);
-        unseen += is_partial(&problem) ? label_unmet_share(model, &problem) / (double)n_seen : 0;
+    for (size_t k = 0; k < n_examined; k++) {
+        struct clv_problem problem = clv_dataset_problem(data->dataset, k * n / n_examined);
+        unseen += is_partial(&problem) ? label_unmet_share(model, &problem) / (double)n_examined : 0;
     }
     return unseen > 0 ? record_number(&model->record, RECORD_UNSEEN, unseen, err) : CLV_OK;
 }

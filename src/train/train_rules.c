@@ -94,10 +94,10 @@ static const char *is_set(void *context, const char *name)
         return describe_fact(self, name);
     const size_t length = strcspn(name, "=");
     const struct clv_option *row = find_row(name, length);
-    bool is = name[length]     ? has_value(self, row, name + length + 1)
-              : self->is_given ? self->is_given(self->context, name)
-                               : !is_same(row, self->options, &self->usual);
-    return is ? name : NULL;
+    bool is_so = name[length]     ? has_value(self, row, name + length + 1)
+                 : self->is_given ? self->is_given(self->context, name)
+                                  : !is_same(row, self->options, &self->usual);
+    return is_so ? name : NULL;
 }
 
 enum clv_status train_rules_check(const struct option_rule *rules, const struct clv_train_options *options,

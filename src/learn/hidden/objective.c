@@ -170,8 +170,8 @@ size_t hidden_parts(size_t n_taken)
     return many < few ? few : many < MOST_PARTS ? many : MOST_PARTS;
 }
 
-static enum clv_status do_example(const struct parts *parts, size_t index, double *psi, int thread,
-                                  struct clv_error *err)
+static enum clv_status run_example(const struct parts *parts, size_t index, double *psi, int thread,
+                                   struct clv_error *err)
 {
     struct hidden *self = parts->self;
     const struct hidden_pass *pass = &parts->pass;
@@ -199,7 +199,7 @@ static enum clv_status do_example(const struct parts *parts, size_t index, doubl
 }
 
 /* Runs a part: every n_parts-th of the taken examples, beginning with the part's number. */
-static enum clv_status do_part(void *context, size_t part, int thread, struct clv_error *err)
+static enum clv_status run_part(void *context, size_t part, int thread, struct clv_error *err)
 {
     const struct parts *parts = context;
     const struct hidden_pass *pass = &parts->pass;
@@ -208,7 +208,7 @@ static enum clv_status do_part(void *context, size_t part, int thread, struct cl
     memset(psi, 0, self->size * sizeof *psi);
     for (size_t k = part; k < pass->n; k += parts->n) {
         FAIL_IF(stop_requested(self->examples.training->progress), CLV_ERR_INTERRUPTED, "interrupted");
-        MUST(do_example(parts, (size_t)pass->taken[k], psi, thread, err));
+        MUST(run_example(parts, (size_t)pass->taken[k], psi, thread, err));
     }
     return CLV_OK;
 }
@@ -262,7 +262,7 @@ enum clv_status hidden_gradient(double *gradient, double *free, double *clamped,
     bool remembers = self->examples.training->checkpoints && pass->terms != HIDDEN_LOOK;
     if (remembers)
         MUST(remember(self, taken, n, err));
-    enum clv_status status = comm_for(parts.n, self->examples.n_threads, do_part, part_results, &parts, err);
+    enum clv_status status = comm_for(parts.n, self->examples.n_threads, run_part, part_results, &parts, err);
     if (status == CLV_ERR_INTERRUPTED && remembers)
         messages_put(self, self->memo.messages, self->memo.counts, taken, n);
     if (status)

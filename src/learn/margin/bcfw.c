@@ -62,16 +62,16 @@ static void block_start(struct bcfw *self, size_t index)
 enum clv_status block_move_support(struct bcfw_block *block, uint64_t labelling, double step, struct clv_error *err)
 {
     size_t n = 0;
-    bool is_there = labelling == block->truth;
+    bool is_listed = labelling == block->truth;
     for (size_t k = 0; k < block->n_support; k++) {
         struct bcfw_share share = block->support[k];
         share.share = (1 - step) * share.share + (share.labelling == labelling ? step : 0);
-        is_there |= share.labelling == labelling;
+        is_listed |= share.labelling == labelling;
         if (share.share > NO_SHARE)
             block->support[n++] = share;
     }
     block->n_support = n;
-    if (is_there || step <= NO_SHARE)
+    if (is_listed || step <= NO_SHARE)
         return CLV_OK;
     if (n % SUPPORT_STEP == 0)
         MUST(block_reserve(block, n + 1, err));

@@ -15,7 +15,7 @@ struct fit {
     double ridge, total; /* of the weights */
     int32_t n;           /* columns and the bias */
     double mean[MOST], unit[MOST];
-    bool is_out[MOST];
+    bool is_removed[MOST];
     double at[MOST];
 };
 
@@ -35,8 +35,8 @@ static void standardise(struct fit *self)
             square += off * off;
         }
         double deviation = sqrt(square / (double)data->n);
-        self->is_out[c] = !(deviation > 1e-9);
-        self->unit[c] = self->is_out[c] ? 0 : 1 / deviation;
+        self->is_removed[c] = !(deviation > 1e-9);
+        self->unit[c] = self->is_removed[c] ? 0 : 1 / deviation;
     }
 }
 
@@ -44,8 +44,9 @@ static void row_of(double *row, const struct fit *self, size_t i)
 {
     int32_t k = self->n - 1;
     for (int32_t c = 0; c < k; c++)
-        row[c] =
-            self->is_out[c] ? 0 : ((double)self->data->rows[i * (size_t)k + (size_t)c] - self->mean[c]) * self->unit[c];
+        row[c] = self->is_removed[c]
+                     ? 0
+                     : ((double)self->data->rows[i * (size_t)k + (size_t)c] - self->mean[c]) * self->unit[c];
     row[k] = 1;
 }
 
@@ -129,14 +130,14 @@ static void minimise(struct fit *self)
     }
 }
 
-static void leave_out(struct fit *self, int32_t column)
+static void remove_column(struct fit *self, int32_t column)
 {
-    self->is_out[column] = true;
+    self->is_removed[column] = true;
     self->at[column] = 0;
 }
 
 /* Removes the column of the most negative weight among those that must be >= 0. Returns false if none is negative. */
-static bool leave_out_lowest(struct fit *self, const bool *is_positive)
+static bool remove_most_negative(struct fit *self, const bool *is_positive)
 {
     int32_t lowest = -1;
     for (int32_t c = 0; c + 1 < self->n; c++)
@@ -144,18 +145,18 @@ static bool leave_out_lowest(struct fit *self, const bool *is_positive)
             lowest = c;
     if (lowest < 0)
         return false;
-    leave_out(self, lowest);
+    remove_column(self, lowest);
     return true;
 }
 
 /* Removes columns that vary too little: their weights, or the parts of the bias due to them, would be out of range.
  * Returns whether there were any. */
-static bool leave_out_too_large(struct fit *self)
+static bool remove_too_large(struct fit *self)
 {
     bool is_any = false;
     for (int32_t c = 0; c + 1 < self->n; c++)
         if (fabs(self->at[c] * self->unit[c]) * fmax(1, fabs(self->mean[c])) > LOGISTIC_LARGEST / MOST) {
-            leave_out(self, c);
+            remove_column(self, c);
             is_any = true;
         }
     return is_any;
@@ -172,10 +173,10 @@ enum clv_status logistic_fit(double *w, double *bias, const struct logistic_data
         return fail(err, CLV_ERR_USAGE, "logistic regression: no row has a weight");
     do
         minimise(&fit);
-    while (leave_out_too_large(&fit) || leave_out_lowest(&fit, is_positive));
+    while (remove_too_large(&fit) || remove_most_negative(&fit, is_positive));
     *bias = fit.at[data->n_columns];
     for (int32_t c = 0; c < data->n_columns; c++) {
-        w[c] = fit.is_out[c] ? 0 : fit.at[c] * fit.unit[c];
+        w[c] = fit.is_removed[c] ? 0 : fit.at[c] * fit.unit[c];
         *bias -= w[c] * fit.mean[c];
     }
     return CLV_OK;

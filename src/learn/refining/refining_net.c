@@ -17,7 +17,7 @@
 #define LEAST_SHARE 0.02F /* the least fraction of an image that a label counts as */
 #define MOST_DRAWS  64
 
-struct look_state {
+struct net_state {
     struct refining_nets *nets;
     const struct clv_model *model;
     const struct refining_source *source;
@@ -31,7 +31,7 @@ struct look_state {
 
 /* Samples a pixel that is not void and closer to the border than `reach`; returns `n` if MOST_DRAWS samples include
  * none. */
-static size_t draw_pixel(const struct look_state *self, size_t row, size_t k, float reach, const uint8_t *truth,
+static size_t draw_pixel(const struct net_state *self, size_t row, size_t k, float reach, const uint8_t *truth,
                          const float *distance, size_t n)
 {
     for (size_t draw = 0; draw < MOST_DRAWS; draw++) {
@@ -42,7 +42,7 @@ static size_t draw_pixel(const struct look_state *self, size_t row, size_t k, fl
     return n;
 }
 
-static void take_pixel(struct look_state *self, size_t row, const struct pixel_look *look, size_t p, uint8_t class,
+static void take_pixel(struct net_state *self, size_t row, const struct pixel_look *look, size_t p, uint8_t class,
                        float weight)
 {
     size_t to = row * self->n_pixels + self->n_known[row]++;
@@ -52,7 +52,7 @@ static void take_pixel(struct look_state *self, size_t row, const struct pixel_l
 }
 
 /* Samples pixels for two labels. As in the weighted Hamming error, each label of an image has half of the weight. */
-static void draw_near_border(struct look_state *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
+static void draw_near_border(struct net_state *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
                              const float *distance)
 {
     size_t count[2] = {0, 0};
@@ -72,7 +72,7 @@ static void draw_near_border(struct look_state *self, size_t row, const struct p
 
 /* Samples pixels for more labels. A label's number of pixels is proportional to the square root of its area, a
  * compromise between its area and the equal weights of the weighted Hamming error. order[n] is scratch. */
-static void draw_labels(struct look_state *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
+static void draw_labels(struct net_state *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
                         int32_t *order)
 {
     size_t begin[PIXEL_NET_CLASSES + 1] = {0}, n_labels = (size_t)self->model->layout.n_labels;
@@ -94,10 +94,10 @@ static void draw_labels(struct look_state *self, size_t row, const struct pixel_
     }
 }
 
-static enum clv_status look_at_one(void *context, size_t index, int thread, struct clv_error *err)
+static enum clv_status sample_image(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct look_state *self = context;
+    struct net_state *self = context;
     OWNED(labelled_image_release) struct labelled_image labelled = {0};
     OWNED(pixel_look_release) struct pixel_look look = {0};
     MUST(labelled_image_init(&labelled, self->model, self->source, &self->source->examples[index * self->nets->stride],
@@ -136,7 +136,7 @@ static void scale_weights(float *weights, size_t n)
 static enum clv_status train_net(void *context, size_t which, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct look_state *self = context;
+    struct net_state *self = context;
     size_t width = (size_t)self->n_inputs, n = 0;
     OWNED_ARRAY float *inputs = array_alloc(self->n_rows * self->n_pixels, width * sizeof *inputs);
     OWNED_ARRAY uint8_t *classes = array_alloc(self->n_rows, self->n_pixels);
@@ -164,7 +164,7 @@ static enum clv_status train_net(void *context, size_t which, int thread, struct
     return CLV_OK;
 }
 
-static void look_state_release(struct look_state *self)
+static void net_state_release(struct net_state *self)
 {
     arrays_free(self->inputs, self->classes, self->weights, self->n_known);
 }
@@ -173,13 +173,13 @@ enum clv_status refining_nets_learn(struct refining_nets *nets, const struct clv
                                     const struct refining_source *source, size_t n_rows, size_t stride,
                                     struct clv_error *err)
 {
-    OWNED(look_state_release)
-    struct look_state self = {.nets = nets,
-                              .model = model,
-                              .source = source,
-                              .n_rows = n_rows,
-                              .n_pixels = NET_PIXELS,
-                              .n_inputs = pixel_look_inputs(model)};
+    OWNED(net_state_release)
+    struct net_state self = {.nets = nets,
+                             .model = model,
+                             .source = source,
+                             .n_rows = n_rows,
+                             .n_pixels = NET_PIXELS,
+                             .n_inputs = pixel_look_inputs(model)};
     if (!refining_is_cut(model))
         self.n_pixels = (size_t)int64_within((double)ALL_PIXELS / (double)n_rows, NET_PIXELS, MOST_PIXELS);
     *nets = (struct refining_nets){.stride = stride, .n_folds = n_rows < NET_FOLDS ? n_rows : NET_FOLDS};
@@ -188,7 +188,7 @@ enum clv_status refining_nets_learn(struct refining_nets *nets, const struct clv
     self.weights = array_alloc(n_rows, self.n_pixels * sizeof *self.weights);
     self.n_known = array_zalloc(n_rows, sizeof *self.n_known);
     NEED(self.inputs && self.classes && self.weights && self.n_known);
-    MUST(parallel_for(n_rows, source->n_threads, look_at_one, &self, err));
+    MUST(parallel_for(n_rows, source->n_threads, sample_image, &self, err));
     return parallel_for(NET_FIRST + nets->n_folds, source->n_threads, train_net, &self, err);
 }
 

@@ -261,10 +261,10 @@ static enum clv_status predict_all(struct predictions *self, int32_t n_labels, i
 struct gather_state {
     const struct clv_training *training;
     const struct predictions *predictions;
-    double *evidence;  /* [n_examples][2][n_labels], or NULL */
-    uint8_t *is_there; /* [n_examples][n_labels] */
-    double *right;     /* [n_examples][RARE_EXPONENTS][n_labels], or NULL */
-    double *share;     /* [n_labels] */
+    double *evidence;    /* [n_examples][2][n_labels], or NULL */
+    uint8_t *is_present; /* [n_examples][n_labels] */
+    double *right;       /* [n_examples][RARE_EXPONENTS][n_labels], or NULL */
+    double *share;       /* [n_labels] */
 };
 
 static enum clv_status gather_task(void *context, size_t index, int thread, struct clv_error *err)
@@ -277,7 +277,7 @@ static enum clv_status gather_task(void *context, size_t index, int thread, stru
     struct clv_problem problem = clv_dataset_problem(predictions->dataset, item);
     if (self->evidence) {
         evidence_measure(self->evidence + index * 2 * k, marginals, problem.n_nodes, (int32_t)k);
-        presence_of(self->is_there + index * k, &problem, (int32_t)k);
+        presence_of(self->is_present + index * k, &problem, (int32_t)k);
     }
     if (self->right)
         rare_labels_tally(self->right + index * RARE_EXPONENTS * k, &problem, marginals, self->share, (int32_t)k);
@@ -286,7 +286,7 @@ static enum clv_status gather_task(void *context, size_t index, int thread, stru
 
 static void gathering_release(struct gather_state *self)
 {
-    arrays_free(self->share, self->evidence, self->is_there, self->right);
+    arrays_free(self->share, self->evidence, self->is_present, self->right);
 }
 
 /* Learns from held-out marginals what `wanted` asks for: presence and weights of rare labels. */
@@ -304,7 +304,7 @@ static enum clv_status learn_from_held_out(struct stages_learned *learned, const
     bool has_memory = gathering.share;
     if (wanted->presence) {
         has_memory &= !!(gathering.evidence = array_alloc(n, 2 * k * sizeof *gathering.evidence));
-        has_memory &= !!(gathering.is_there = array_alloc(n, k * sizeof *gathering.is_there));
+        has_memory &= !!(gathering.is_present = array_alloc(n, k * sizeof *gathering.is_present));
         has_memory &= !!(learned->presence = array_alloc(k, (size_t)evidence_size(n_labels) * sizeof(double)));
     }
     if (wanted->label_weights)
@@ -317,7 +317,7 @@ static enum clv_status learn_from_held_out(struct stages_learned *learned, const
     MUST(parallel_for(n, training->n_threads, gather_task, &gathering, err));
     if (wanted->presence)
         MUST(presence_learn(learned->presence,
-                            &(struct presence_examples){gathering.evidence, gathering.is_there, n, n_labels},
+                            &(struct presence_examples){gathering.evidence, gathering.is_present, n, n_labels},
                             training->n_threads, err));
     if (wanted->label_weights)
         learned->label_weights = rare_labels_choose(gathering.right, gathering.share, n, n_labels);

@@ -12,12 +12,12 @@
 /* Learns which labels an image has, from a first stage's predictions for held-out images: logistic regression on the
  * evidence of model/context.c, label by label. */
 
-/* Sets is_there[n_labels]: whether the label has more than 1/500 of the sum of the problem's theta. */
-void presence_of(uint8_t *is_there, const struct clv_problem *problem, int32_t n_labels);
+/* Sets is_present[n_labels]: whether the label has more than 1/500 of the sum of the problem's theta. */
+void presence_of(uint8_t *is_present, const struct clv_problem *problem, int32_t n_labels);
 
 struct presence_examples {
-    const double *evidence;  /* [n][2][n_labels] */
-    const uint8_t *is_there; /* [n][n_labels] */
+    const double *evidence;    /* [n][2][n_labels] */
+    const uint8_t *is_present; /* [n][n_labels] */
     size_t n;
     int32_t n_labels;
 };
