@@ -1,5 +1,5 @@
 /* Processes of one job: joining, agreeing on failures (comm_meet), and dealing out work from rank 0 (struct comm_deal).
- * Processes wait by looking now and then, with naps in between that grow, because MPI's own waiting would occupy a
+ * A process that waits for a message polls, with growing naps in between, because MPI's own waiting would occupy a
  * processor. */
 #include "cluster/comm.h"
 
@@ -16,7 +16,7 @@
 
 enum tag { TAG_NEXT, TAG_ITEM, TAG_RESULT, TAG_CLOSE };
 
-/* A process's failure, as it is sent to all. */
+/* A process's status and failure, which are sent to all. */
 union verdict {
     struct {
         uint64_t where; /* the task that failed */
@@ -31,9 +31,9 @@ static struct {
     int32_t rank, size;
     union verdict *verdicts; /* [size] */
     size_t *verdict_units;   /* [size] */
-    bool is_over;            /* a process has left early: none meets any more */
+    bool is_over;            /* processes met in different meetings: comm_meet returns `status` and `error` at once */
     enum clv_status status;
-    struct clv_error error; /* what ended it */
+    struct clv_error error; /* of `status` */
     struct comm_signal_hooks hooks;
 } job = {.size = 1};
 
@@ -73,10 +73,10 @@ int32_t comm_size(void)
 /* Waits for the next message from a rank, or from any (-1). */
 static void wait_for(int32_t *from, int *tag, size_t *size)
 {
-    int32_t whom = *from;
+    int32_t sender = *from;
     for (long nap = SHORTEST_NAP_NS; !comm_link_look(from, tag, size); nap *= nap < LONGEST_NAP_NS ? 2 : 1) {
         nanosleep(&(struct timespec){.tv_nsec = nap}, NULL);
-        *from = whom;
+        *from = sender;
     }
 }
 
@@ -85,8 +85,9 @@ void comm_listen(const struct comm_signal_hooks *hooks)
     job.hooks = *hooks;
 }
 
-/* Returns the failure of the first task that failed, on all processes; of several without a task, the lowest rank's. */
-static enum clv_status judge(enum clv_status own, size_t where, struct clv_error *err)
+/* Sends this process's failure to all. Returns, on all processes, the failure of the task with the lowest index; among
+ * failures without a task (SIZE_MAX), that of the lowest rank. */
+static enum clv_status share_failure(enum clv_status own, size_t where, struct clv_error *err)
 {
     union verdict *verdict = &job.verdicts[job.rank];
     memset(verdict, 0, sizeof *verdict);
@@ -148,7 +149,7 @@ enum clv_status comm_meet(uint64_t what, enum clv_status own, size_t where, stru
         return end_job(fail(err, CLV_ERR_INTERNAL,
                             "the processes do not do the same: do all of them see the same files, built alike?"),
                        err);
-    enum clv_status status = judge(own, where, err);
+    enum clv_status status = share_failure(own, where, err);
     return is_same ? status : end_job(status, err);
 }
 
@@ -173,7 +174,7 @@ static void take_result(struct comm_deal *deal, int32_t from, size_t size)
     array_free(bytes);
 }
 
-/* Rank 0 answers the others, until all of them have closed the deal. */
+/* The server thread of rank 0: answers the other processes until all of them have closed the deal. */
 static void *serve(void *context)
 {
     struct comm_deal *deal = context;
@@ -207,7 +208,7 @@ enum clv_status comm_deal_open(struct comm_deal *deal, size_t n, comm_take *take
 
 void comm_deal_close(struct comm_deal *deal)
 {
-    if (job.rank) { /* nothing else is sent before rank 0 has received all */
+    if (job.rank) { /* waits until rank 0 has received everything */
         int32_t root = 0;
         int tag;
         size_t size;

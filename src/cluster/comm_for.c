@@ -12,7 +12,7 @@
 
 enum meeting { MEETING_TASKS = 1, MEETING_QUEUE, MEETING_RESULTS, MEETING_SUM };
 
-/* The rank of each task: owner[n], or NULL: in turn. */
+/* The rank that does each task: owner[n]. NULL: ranks take turns. */
 struct shares {
     size_t n;
     const int64_t *owner;
@@ -28,7 +28,7 @@ static int32_t owner_of(const struct shares *self, size_t index)
     return self->owner ? (int32_t)self->owner[index] : (int32_t)(index % (size_t)comm_size());
 }
 
-/* The number of tasks of a rank, of n that are assigned in turn. */
+/* Returns the number of a rank's tasks if n tasks are assigned in turn. */
 static size_t n_in_turn(size_t n, size_t rank)
 {
     size_t n_processes = (size_t)comm_size();
@@ -45,11 +45,11 @@ static bool is_alone(void)
     return comm_size() == 1 || parallel_is_within_task();
 }
 
-/* The sizes of all processes' blocks, which are of whole units. */
+/* The sizes of all processes' blocks, in units of COMM_LINK_UNIT bytes. */
 struct exchange {
-    size_t *n_units; /* [size], borrowed */
-    size_t total, first_own;
-    uint64_t hash; /* of the sizes */
+    size_t *n_units;         /* [size], borrowed */
+    size_t total, first_own; /* units of all blocks, and of those before this process's block */
+    uint64_t hash;           /* of the sizes */
 };
 
 static void measure(struct exchange *self, const struct shares *shares, comm_slot *slot, void *context)
@@ -127,10 +127,10 @@ struct loop {
     parallel_task *task;
     void *context;
     struct comm_deal *deal; /* of a queue */
-    int64_t *owner;         /* of the tasks of a queue, set for tasks of this process */
+    int64_t *owner;         /* ranks of the tasks of a queue; set for tasks of this process */
     size_t first, step;     /* tasks of this process, without a queue */
     pthread_mutex_t lock;
-    size_t first_failure; /* of the tasks; these three are guarded by the lock */
+    size_t first_failure; /* index of the first task that failed; the lock guards these three */
     enum clv_status status;
     struct clv_error error;
 };
@@ -156,7 +156,7 @@ static enum clv_status run_own_task(void *context, size_t k, int thread, struct 
     return run(self, self->first + k * self->step, thread, err);
 }
 
-/* Runs tasks of a queue. The first process begins with the first task; those from the second one on are dealt out. */
+/* Runs tasks of a queue. Rank 0 begins with task 0; the deal assigns the tasks from 1 on. */
 static enum clv_status run_dealt(void *context, size_t k, int thread, struct clv_error *err)
 {
     struct loop *self = context;
@@ -183,7 +183,7 @@ static enum clv_status run_own(struct loop *self, size_t n, int n_threads, struc
     return status;
 }
 
-/* Ends the tasks of all processes: each gets the first failure of any of them. */
+/* Ends the loop on all processes: each returns the failure of the first task that failed on any of them. */
 static enum clv_status end_tasks(const struct loop *self, enum meeting meeting, size_t n, enum clv_status status,
                                  struct clv_error *err)
 {
@@ -213,8 +213,8 @@ static void take_nothing(void *context, const void *bytes, size_t size)
     (void)context, (void)bytes, (void)size;
 }
 
-/* Deals the tasks out and does those of this process. All processes open, stop and close a deal together, so after a
- * failure here these steps follow as well. */
+/* Deals the tasks out and runs those of this process. All processes open and close the deal together, so a process
+ * whose task failed closes it before returning. */
 static enum clv_status run_deal(struct loop *self, size_t n, int n_threads, struct clv_error *err)
 {
     struct comm_deal deal;
@@ -266,10 +266,10 @@ enum clv_status comm_collect(size_t n, comm_slot *slot, void *context, struct cl
 }
 
 /* The order of additions: the rows of a block of BLOCK one after the other; then a block and its neighbour, two such
- * pairs, and so on, as in a balanced tree. Before a process sends its rows, it adds up all parts of the tree that they
- * hold completely. They become one piece if their number and their first row suit the tree, else some 2 log2(n / BLOCK)
- * pieces and less than BLOCK single rows. */
-#define STRIPE_WORK ((size_t)1 << 15) /* additions for which a thread is worth its cost */
+ * pairs, and so on, as in a balanced tree. Before a process sends its rows, it adds up every subtree of which it has
+ * all rows. Its rows become one piece if they are exactly one subtree, otherwise about 2 log2(n / BLOCK) pieces and
+ * fewer than BLOCK single rows. */
+#define STRIPE_WORK ((size_t)1 << 15) /* additions that are worth a thread */
 
 enum { BLOCK = 32, MOST_PIECES = 2 * 64 + BLOCK };
 
@@ -279,13 +279,13 @@ struct piece {
     double *row;
 };
 
-/* Pieces of adjoining rows, in order, and as few as the tree allows. */
+/* Pieces of adjoining rows, in order, merged as far as the tree allows. */
 struct pieces {
     size_t n, first_column, end_column; /* columns that are added up */
     struct piece items[MOST_PIECES];
 };
 
-/* Whether the tree adds the second one of two that adjoin to the first. */
+/* Whether the tree adds piece b to piece a, whose rows come just before. */
 static bool belong_together(const struct piece *a, const struct piece *b)
 {
     size_t size = a->end - a->begin;
@@ -310,7 +310,7 @@ static void append(struct pieces *self, const struct piece *piece)
         add_last(self);
 }
 
-/* Lists the pieces that the rows begin .. end - 1 add up to, stored from `rows` on. */
+/* Lists the pieces into which the rows begin .. end - 1 are summed. Their sums are stored from `rows` on. */
 static void list_pieces(struct pieces *self, size_t begin, size_t end, double *rows, size_t size)
 {
     *self = (struct pieces){0};
@@ -328,8 +328,8 @@ static void list_pieces(struct pieces *self, size_t begin, size_t end, double *r
 struct sum {
     double *rows;                          /* [n][size] */
     size_t n, size, n_stripes, begin, end; /* begin .. end - 1: own rows */
-    struct pieces pieces;                  /* of the rows that have met so far */
-    double *current, *coming, *next; /* packed pieces, those of another process, the next ones: most_pieces rows */
+    struct pieces pieces;                  /* of the rows that this process has summed or received so far */
+    double *current, *coming, *next; /* [most_pieces][size] pieces: packed, another process's, to be packed next */
 };
 
 static size_t first_of(size_t n, int32_t rank)
@@ -370,7 +370,7 @@ static enum clv_status add_own_rows(struct sum *self, int n_threads, struct clv_
     return status;
 }
 
-/* Writes the sum of all rows into the first row. Adds up the pieces, the last neighbours of the tree first. */
+/* Writes the sum of all rows into the first row. Adds up the pieces, beginning with the last two. */
 static void finish(struct sum *self)
 {
     while (self->pieces.n > 1)
@@ -407,8 +407,8 @@ static void join(struct sum *self, const struct pieces *lower, const struct piec
     self->pieces = joined;
 }
 
-/* Trades pieces with a process that has those of the ranks first .. end - 1, which are next to the ranks whose pieces
- * are here. */
+/* Exchanges pieces with the process `with`, which holds those of ranks first .. end - 1. These ranks adjoin the ranks
+ * whose pieces this process holds. */
 static void trade(struct sum *self, int32_t with, int32_t first, int32_t end, bool gives, bool takes)
 {
     struct pieces theirs;
@@ -422,15 +422,16 @@ static void trade(struct sum *self, int32_t with, int32_t first, int32_t end, bo
         join(self, &self->pieces, &theirs);
 }
 
-/* The ranks in order, except one of each of the first pairs. */
+/* The rank of a participant of the exchange, in which only the lower process of each of the first n_pairs pairs takes
+ * part. */
 static int32_t rank_of(int32_t index, int32_t n_pairs)
 {
     return index < n_pairs ? 2 * index : index + n_pairs;
 }
 
-/* Processes trade their pieces in pairs: neighbours, then ranks two apart, four apart and so on, after which all have
- * all. If their number is not a power of two, some of them give theirs to a neighbour first and get the sum from it at
- * the end. */
+/* Exchanges pieces in pairs of processes: neighbours, then those two apart, four apart and so on (recursive doubling),
+ * until each process has all pieces. If the number of processes is not a power of two, some of them first give their
+ * pieces to a neighbour, which sends them the sum at the end. */
 static void trade_all(struct sum *self)
 {
     int32_t rank = comm_rank(), n_in_trade = 1;

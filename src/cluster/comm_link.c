@@ -1,5 +1,5 @@
-/* Messages between processes by MPI 3.1. This is the only file that includes mpi.h; builds with MPI compile it a second
- * time. */
+/* Messages between processes by MPI 3.1. This is the only file that includes mpi.h. A build with MPI compiles it twice,
+ * for programs with and without MPI. */
 #include "cluster/comm_link.h"
 
 #if WITH_MPI
@@ -9,9 +9,9 @@
 
 #include "base/base.h"
 
-#define MOST_AT_ONCE ((size_t)1 << 16) /* bytes: longer messages go in parts */
+#define MOST_AT_ONCE ((size_t)1 << 16) /* bytes; longer messages are sent in parts */
 #define MOST_TRADED  ((size_t)1 << 30)
-#define LOOKS        300   /* before the first nap; some ten microseconds */
+#define LOOKS        300   /* polls before the first nap; some ten microseconds */
 #define SHORTEST_NAP 20000 /* nanoseconds */
 #define LONGEST_NAP  1000000
 
@@ -20,11 +20,11 @@ bool comm_link_is_built(void)
     return true;
 }
 
-static MPI_Datatype unit; /* of blocks */
+static MPI_Datatype unit; /* COMM_LINK_UNIT bytes */
 static int own_rank, n_processes;
-static int *counts, *offsets; /* [n_processes] where blocks are, in units */
+static int *counts, *offsets; /* [n_processes] sizes and offsets of blocks, in units */
 
-/* Messages come from one thread at a time, which need not be the first one. */
+/* MPI_THREAD_SERIALIZED: one thread at a time sends messages, and not always the main thread. */
 bool comm_link_join(int32_t *rank, int32_t *size)
 {
     int provided, all;
@@ -47,7 +47,7 @@ void comm_link_leave(void)
     MPI_Finalize();
 }
 
-/* The size is a message of its own. */
+/* Sends two messages: the size, then the bytes. */
 void comm_link_send(int32_t to, int tag, const void *bytes, size_t size)
 {
     uint64_t length = size;
@@ -62,9 +62,9 @@ bool comm_link_look(int32_t *from, int *tag, size_t *size)
 {
     MPI_Status status;
     uint64_t length;
-    int is_there;
-    MPI_Iprobe(*from < 0 ? MPI_ANY_SOURCE : *from, MPI_ANY_TAG, MPI_COMM_WORLD, &is_there, &status);
-    if (!is_there)
+    int has_arrived;
+    MPI_Iprobe(*from < 0 ? MPI_ANY_SOURCE : *from, MPI_ANY_TAG, MPI_COMM_WORLD, &has_arrived, &status);
+    if (!has_arrived)
         return false;
     *from = status.MPI_SOURCE;
     *tag = status.MPI_TAG;
@@ -75,16 +75,16 @@ bool comm_link_look(int32_t *from, int *tag, size_t *size)
 
 void comm_link_take(int32_t from, int tag, void *bytes, size_t size)
 {
-    char thrown_away[MOST_AT_ONCE];
+    char discarded[MOST_AT_ONCE];
     for (size_t done = 0; done < size; done += MOST_AT_ONCE) {
         size_t part = size - done < MOST_AT_ONCE ? size - done : MOST_AT_ONCE;
-        MPI_Recv(bytes ? (char *)bytes + done : thrown_away, (int)part, MPI_BYTE, from, tag, MPI_COMM_WORLD,
+        MPI_Recv(bytes ? (char *)bytes + done : discarded, (int)part, MPI_BYTE, from, tag, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
     }
 }
 
-/* A process that waits for the slowest naps between looks, each time an eighth longer, so that a nap is no longer than
- * about an eighth of the wait: MPI's own waiting takes a processor, and so do many short naps. */
+/* Polls a request, with naps in between, because MPI's own waiting would occupy a processor, as would many short naps.
+ * Each nap is an eighth longer than the one before, so that no nap is longer than about an eighth of the whole wait. */
 static void wait_for(MPI_Request *request)
 {
     int is_done;

@@ -1,5 +1,5 @@
-/* Judges every training before its result is returned, whatever the learner: a warning says if it ended above its
- * objective at weights of 0, or far from its optimum by its own bound. Start at training_judge. */
+/* Judges the result of every training, whatever the learner: warns if the training ended above its objective at w = 0,
+ * or far from its optimum by its own bound. Start at training_judge. */
 #include <math.h>
 #include <stdbool.h>
 
@@ -7,13 +7,14 @@
 #include "learn/common/common.h"
 #include "learn/learners.h"
 
-/* The share of what a training could have gained that its bound may leave open, where its `gap` was not reached. */
+/* A training that did not reach its `gap` is far from the optimum if its duality gap exceeds this fraction of the gap
+ * at w = 0. */
 #define FAR 0.25
 
 static const char *remedy(const struct clv_learner *learner, const struct clv_training *training)
 {
     if (learner_is_published(learner, training))
-        return "training without --paper 1"; /* its steps are the source's, which --rate does not change */
+        return "training without --paper 1"; /* its steps are the published ones, which --rate does not change */
     return learner_role(learner, CLV_ROLE_RATE) >= 0 ? "a lower --rate" : "more --passes";
 }
 
@@ -28,7 +29,7 @@ void training_judge(const struct clv_learner *learner, const struct clv_training
     double gap = reached - last->dual, wanted = learner_value(learner, training, CLV_ROLE_GAP, NAN);
     if (isnan(zero))
         return;
-    if (!(reached <= zero + 1e-6 * fabs(zero))) /* oracles round */
+    if (!(reached <= zero + 1e-6 * fabs(zero))) /* the tolerance covers rounding of MAP solvers */
         report_message(training->progress, CLV_WARNING,
                        "%s: training ended at %s of %g, above the %g of weights that are all 0: it went astray; %s may "
                        "help",

@@ -1,4 +1,4 @@
-/* The list of learners. */
+/* The table of learners. */
 #include <stddef.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Trains by any learner: checks parameters, examples and memory, makes pseudo-labels where they are needed, runs the
+/* Trains by any learner: checks parameters, examples and memory, makes pseudo-labels if they are needed, runs the
  * learner and judges its result. Start at clv_train. */
 #include <math.h>
 #include <stdbool.h>
@@ -118,7 +118,7 @@ static enum clv_status check_weak(const struct clv_training *training, struct cl
     return parallel_for(training->n_weak, training->n_threads, check_weak_example, (void *)(uintptr_t)training, err);
 }
 
-/* Whether something is known of the weak examples. */
+/* Whether weak examples suffice without masks: some of them have given labels, and there are two labels. */
 static bool teaches_without_masks(const struct clv_training *training)
 {
     bool is_given = false;

@@ -1,5 +1,5 @@
 /* Chooses parameters for a training by cross-validation over grids of candidates, and keeps the losses of all folds in
- * the checkpoint, so that an interrupted search resumes. Also learns the first of two stages, and refuses parameters
+ * the checkpoint, so that an interrupted search resumes. Also trains the first of two stages, and refuses parameters
  * that cannot have an effect. Start at train_cross_validate. */
 #include <math.h>
 #include <stdbool.h>
@@ -14,7 +14,8 @@
 #include "model/model.h"
 #include "train/train.h"
 
-/* Index of the parameter that a grid has candidates for, or -1; without a grid, of the regularisation. */
+/* Returns the index of the parameter for which a grid has candidates. Without a grid, or if the grid names none,
+ * returns that of the regularisation, or -1 if the learner has none. */
 static int grid_parameter(const struct clv_candidates *grid, const struct clv_learner *learner)
 {
     return grid && grid->parameter >= 0 ? grid->parameter : learner_regularisation(learner);
@@ -47,7 +48,7 @@ enum clv_status train_check_effect(const struct clv_train_options *options, cons
     struct clv_training as_given = *training;
     const double none = 0;
     char space[IDLE_SPACE];
-    if (options->init && !training->init) /* which is not read yet */
+    if (options->init && !training->init) /* the model is not read yet */
         as_given.init = &none;
     for (int i = 0; learner->parameters[i].name; i++) {
         const char *why = options->is_given[i] ? idle_in_all(space, options, &as_given, i) : NULL;
@@ -66,15 +67,15 @@ enum clv_status train_check_effect(const struct clv_train_options *options, cons
 /* State of the search over all combinations. */
 struct search {
     const struct clv_train_options *options;
-    struct clv_candidates grids[CLV_MAX_GRIDS]; /* those asked for, or one around the default */
+    struct clv_candidates grids[CLV_MAX_GRIDS]; /* the given ones, or one around the default */
     int index[CLV_MAX_GRIDS];                   /* of their parameters */
     size_t n_grids;
-    struct clv_training training; /* of a fold; its parameters are the combination in work */
+    struct clv_training training; /* for the folds; its parameters are the current combination */
     struct loss_unit unit;
     struct validation row; /* the candidates of the first grid */
-    double *losses;        /* [n_losses] those of all rows, one after the other */
+    double *losses;        /* [n_losses] losses of all rows, one after the other */
     size_t n_losses;
-    struct checkpoints checkpoints; /* of a training without them: none is kept */
+    struct checkpoints checkpoints; /* without those of a training no losses are kept */
 };
 
 static void search_release(struct search *self)
@@ -83,7 +84,7 @@ static void search_release(struct search *self)
     array_free(self->losses);
 }
 
-/* Reads the losses that an earlier run left. */
+/* Reads the losses of an earlier run, if there is a checkpoint. */
 static enum clv_status read_losses(struct search *self, struct clv_error *err)
 {
     OWNED(tensors_drop) struct clv_tensors *state = NULL;
@@ -131,7 +132,7 @@ static enum clv_status fail_unfinished(const struct search *self, struct clv_err
                 is_kept ? "; run the same command with --resume to continue" : "");
 }
 
-/* Adds a grid for the learner's own regularisation, around its value. */
+/* Adds a grid for the learner's regularisation, around its value. */
 static void default_grid(struct search *self, int index)
 {
     static const double factors[] = {0.01, 0.1, 1, 10, 100};
@@ -177,7 +178,7 @@ static void report_losses(const struct search *self, const double *losses, const
     for (size_t i = 0; i < self->grids[0].n; i++) {
         struct text line;
         if (isnan(losses[i]))
-            continue; /* interrupted before it had all folds */
+            continue; /* interrupted before all folds were finished */
         text_init(&line, 1 << 10);
         text_printf(&line, "%10.4g", self->grids[0].values[i]);
         for (size_t g = 1; g < self->n_grids; g++)
@@ -187,8 +188,8 @@ static void report_losses(const struct search *self, const double *losses, const
     }
 }
 
-/* Tries all values of the first grid with the values of the others in self->training, and keeps the best combination so
- * far. */
+/* Tries all values of the first grid with the current values of the other grids, which are in self->training. Keeps the
+ * best combination so far. */
 static enum clv_status try_row(struct choice *best, struct search *self, struct clv_error *err)
 {
     double losses[CLV_MAX_CANDIDATES], standard_errors[CLV_MAX_CANDIDATES], chosen = 0;
@@ -216,7 +217,7 @@ static enum clv_status try_row(struct choice *best, struct search *self, struct 
     return CLV_OK;
 }
 
-/* Goes through the combinations of the grids from the second on. */
+/* Advances to the next combination of the grids from the second on. Returns false after the last one. */
 static bool next_combination(size_t *chosen, const struct search *self)
 {
     for (size_t g = 1; g < self->n_grids; g++) {
@@ -285,7 +286,7 @@ enum clv_status train_cross_validate(struct clv_training *training, const struct
                                    .n_candidates = self.grids[0].n,
                                    .loss = self.losses};
     MUST(folds_init(&self.row.folds, options->learner, &self.training, options->cv, err));
-    as_kept.checkpoints = is_first ? NULL : training->checkpoints; /* the first of two stages is learned again */
+    as_kept.checkpoints = is_first ? NULL : training->checkpoints; /* the first of two stages is not resumed */
     if (as_kept.checkpoints)
         checkpoints_open(&self.checkpoints, options->learner, &as_kept, options->cv);
     self.checkpoints.training = &as_kept;
@@ -297,8 +298,8 @@ enum clv_status train_cross_validate(struct clv_training *training, const struct
     return CLV_OK;
 }
 
-/* Marginals that a first stage predicts for images held out from it are features of the second stage. With
- * --label-costs they also say which labels an image has. */
+/* The held-out marginals of a first stage become features of the second stage. With --label-costs they also predict
+ * which labels an image has. */
 enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_training *training,
                                    const struct clv_train_options *options, struct train_data *data,
                                    struct clv_dataset *validation, struct clv_error *err)

@@ -1,6 +1,6 @@
-/* Loads the data of a training: opens a feature file, or reads images and masks, adds to the recipe what the set as a
- * whole decides (bands, maps, number of superpixels), learns the codebooks and extracts features. The number of
- * superpixels is raised if superpixels cannot follow the masks (train_scale_choose). Start at train_data_load. */
+/* Loads the data of a training: opens a feature file, or reads images and masks, completes the recipe by settings that
+ * depend on the whole set (bands, maps, number of superpixels), learns the codebooks and extracts features. The number
+ * of superpixels is raised if superpixels cannot follow the masks (train_scale_choose). Start at train_data_load. */
 #include "train/train.h"
 
 #include <stdio.h>
@@ -34,7 +34,7 @@ void train_data_release(struct train_data *data)
     *data = (struct train_data){0};
 }
 
-/* Returns the feature files that are the data. */
+/* Returns the paths of the feature files. */
 static struct path_list train_files(const struct clv_train_options *options)
 {
     return (struct path_list){.paths = (char **)(uintptr_t)options->files, .n = options->n_files};
@@ -86,7 +86,7 @@ static enum clv_status measure_regions(void *context, size_t index, int thread, 
         }
         right += most;
     }
-    self->error[index] = all - right; /* all is 1, or 0 for an image that is void throughout */
+    self->error[index] = all - right; /* all is 1, or 0 for an image that is entirely void */
     return CLV_OK;
 }
 
@@ -148,15 +148,15 @@ static enum clv_status order_slices(struct clv_set *set, const struct clv_train_
  * limits that follow from it. */
 static void begin_recipe(struct clv_recipe *recipe, struct clv_train_options *options, struct clv_model *start)
 {
-    *recipe = options->init ? TAKE(start->recipe) : options->recipe; /* a recipe that is not learned owns nothing */
+    *recipe = options->init ? TAKE(start->recipe) : options->recipe; /* a recipe without codebooks owns no memory */
     recipe_take_range(recipe, &options->limits);
     recipe_limits(&options->limits, recipe);
 }
 
-/* Adds to the recipe what depends on the whole set, before features are extracted: bands, network maps, and the number
- * of superpixels. */
-static enum clv_status suit_recipe(struct train_data *data, struct supervision *supervision,
-                                   struct clv_train_options *options, struct clv_error *err)
+/* Adds settings to the recipe that depend on the whole set, before features are extracted: bands, network maps, and the
+ * number of superpixels. */
+static enum clv_status complete_recipe(struct train_data *data, struct supervision *supervision,
+                                       struct clv_train_options *options, struct clv_error *err)
 {
     struct clv_set *set = &supervision->set;
     struct clv_recipe *recipe = &data->recipe;
@@ -182,8 +182,8 @@ static enum clv_status suit_recipe(struct train_data *data, struct supervision *
     return CLV_OK;
 }
 
-/* Learns codebooks, unless the start has them, and extracts the features of all images. Codebooks come from all images,
- * because words need no labels. */
+/* Learns codebooks, unless the start model has them, and extracts the features of all images. Codebooks come from all
+ * images, because words need no labels. */
 static enum clv_status extract_features(struct train_data *data, const struct supervision *supervision,
                                         const struct clv_train_options *options, struct clv_error *err)
 {
@@ -217,7 +217,7 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
             "--sequence: %s was not learned of sequences", options->init);
     bool has_windows = changed.recipe.window;
     changed.sequence = has_windows;
-    if (options->init) /* with windows of the start model more options are refused */
+    if (options->init) /* the window of the start model excludes more options */
         MUST(train_rules_check(train_option_rules, &changed, NULL, NULL, err));
     FAIL_IF(has_windows && (options->image_boxes || options->n_image_maps), CLV_ERR_USAGE,
             "--sequence excludes the images' own boxes and maps: slices are learned from by their masks alone");
@@ -229,7 +229,7 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
         MUST(order_slices(set, &changed, err));
     FAIL_IF(changed.cv && (size_t)changed.cv > supervision.n_masks, CLV_ERR_USAGE,
             "--cv: %d folds need as many images with masks, there are %zu", changed.cv, supervision.n_masks);
-    MUST(suit_recipe(data, &supervision, &changed, err));
+    MUST(complete_recipe(data, &supervision, &changed, err));
     MUST(extract_features(data, &supervision, &changed, err));
     bool has_objects = false;
     for (size_t i = 0; i < set->n_items && !has_windows; i++)

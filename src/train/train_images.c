@@ -12,8 +12,9 @@
 #include "data/data.h"
 #include "feature/dataset/dataset.h"
 
-/* Whether a mask leaves most nodes unknown: strokes of a pen, not an outline with a void seam. */
-static bool is_scribble(const struct clv_problem *problem)
+/* Whether a mask leaves more than half of the nodes unlabelled, as strokes do; an outline with a void border does
+ * not. */
+static bool is_stroke_mask(const struct clv_problem *problem)
 {
     int32_t n_unknown = 0;
     for (int32_t i = 0; i < problem->n_nodes && problem->label; i++)
@@ -21,8 +22,8 @@ static bool is_scribble(const struct clv_problem *problem)
     return n_unknown > problem->n_nodes / 2;
 }
 
-/* Whether each slice of a window is labelled throughout or not at all: nodes go slice by slice, in each from its first
- * row to its last. */
+/* Whether every slice of a window has labels on more than half of its nodes or on none. Nodes are ordered by slice,
+ * then by row, so a slice ends where y drops by more than half of the image's height. */
 static bool slices_are_whole(const struct clv_problem *problem)
 {
     float low = 0, highest = 0;
@@ -33,7 +34,7 @@ static bool slices_are_whole(const struct clv_problem *problem)
     for (int32_t i = 0; is_whole && i <= problem->n_nodes; i++) {
         bool is_end = i == problem->n_nodes || problem->centroid[2 * (size_t)i + 1] < low - highest / 2;
         if (is_end) {
-            is_whole = !n_known || 2 * n_known > n; /* a void seam is not a stroke */
+            is_whole = !n_known || 2 * n_known > n; /* a mask with a void border is not one of strokes */
             n_known = n = 0;
             low = 0;
         }
@@ -52,9 +53,9 @@ void train_weak_release(struct train_weak *self)
     *self = (struct train_weak){0};
 }
 
-/* Whether images with strokes get pseudo-labels: these need the MAP solver, and learners that treat unlabelled nodes as
- * hidden do not need them. */
-static bool pseudo_labels_scribbles(const struct clv_learner *learner, const struct clv_weight_layout *layout)
+/* Whether images with stroke masks get pseudo-labels. Pseudo-labels need the MAP solver; learners that treat unlabelled
+ * nodes as hidden train without pseudo-labels. */
+static bool pseudo_labels_strokes(const struct clv_learner *learner, const struct clv_weight_layout *layout)
 {
     return !learner->takes_hidden && (layout->n_labels == 2 || layout->pairwise == CLV_PAIRWISE_NONE);
 }
@@ -62,7 +63,7 @@ static bool pseudo_labels_scribbles(const struct clv_learner *learner, const str
 struct clv_training train_weak_held_out(const struct clv_training *training, const struct train_weak *weak)
 {
     struct clv_training folds = *training;
-    folds.n_weak = weak->n - weak->n_scribbles;
+    folds.n_weak = weak->n - weak->n_stroke_masks;
     return folds;
 }
 
@@ -76,29 +77,29 @@ enum clv_status train_weak_list(struct train_weak *self, const struct train_data
                                 .given = array_alloc(n, sizeof *result.given)};
     *self = (struct train_weak){0};
     NEED(result.examples && result.given);
-    size_t n_said = 0;
-    bool is_pseudo = pseudo_labels_scribbles(learner, layout);
+    size_t n_noted = 0;
+    bool is_pseudo = pseudo_labels_strokes(learner, layout);
     for (size_t k = 0; k < n; k++) {
         size_t i = (data->n_masks + k) % n; /* images with masks come last */
         struct clv_problem problem = clv_dataset_problem(data->dataset, i);
         bool has_mask = i < data->n_masks;
-        if (has_mask && (!is_pseudo || !is_scribble(&problem)))
+        if (has_mask && (!is_pseudo || !is_stroke_mask(&problem)))
             continue;
         result.examples[result.n] = (int32_t)i;
         result.given[result.n++] = problem.label;
-        result.n_scribbles += has_mask;
-        n_said += has_mask && !(data->recipe.window && slices_are_whole(&problem));
+        result.n_stroke_masks += has_mask;
+        n_noted += has_mask && !(data->recipe.window && slices_are_whole(&problem));
     }
-    if (n_said)
+    if (n_noted)
         report_message(
             progress, CLV_NOTE,
             "masks that mark fewer than half of the regions of their image: %zu; the rest is guessed from what they mark",
-            n_said);
+            n_noted);
     *self = TAKE(result);
     return CLV_OK;
 }
 
-/* --mirror: mirror images teach, too. */
+/* --mirror: training on mirror images, too. */
 
 enum clv_status train_mirror_extract(struct train_data *data, const struct clv_set *set,
                                      const struct clv_train_options *options, int n_threads, struct clv_error *err)

@@ -1,5 +1,5 @@
-/* Makes a set of images in memory: items that are named by their places, "image 3", with what there is to learn from
- * in each. Start at train_memory_read, at the end. */
+/* Makes a set of images in memory: items that are named by their index, "image 3", with their masks, objects, boxes and
+ * maps. Start at train_memory_read, at the end. */
 #include <stdio.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ static bool has_boxes(const struct clv_train_options *options, size_t i)
     return options->image_boxes && options->image_boxes[i].boxes;
 }
 
-/* *n pixels of an image that can be looked at. */
+/* Checks the pixels or bands of an image and sets *n to its number of pixels. */
 static enum clv_status check_pixels(size_t *n, const struct clv_train_options *options, size_t i, struct clv_error *err)
 {
     OWNED(raster_close) struct raster raster = {0};
@@ -69,7 +69,7 @@ static enum clv_status check_image(const struct clv_train_options *options, size
     return CLV_OK;
 }
 
-/* The set gets the names of the maps. */
+/* Checks the maps and copies their names to the set. */
 static enum clv_status name_maps(struct clv_set *set, const struct clv_train_options *options, struct clv_error *err)
 {
     FAIL_IF(options->n_image_maps > CLV_MAX_MAPS, CLV_ERR_USAGE, "%zu maps, at most %d", options->n_image_maps,
@@ -87,9 +87,9 @@ static enum clv_status name_maps(struct clv_set *set, const struct clv_train_opt
     return CLV_OK;
 }
 
-/* The masks of a training that has several. */
+/* The masks of a training, for find_labels. */
 struct given_masks {
-    struct clv_mask *values, *made; /* [n], those given, which are views, and as they would be read */
+    struct clv_mask *values, *converted; /* [n] given masks, borrowed, and these as masks from files would be read */
     char (*names)[NAME_SIZE];
     const char **listed;
     size_t n;
@@ -97,12 +97,13 @@ struct given_masks {
 
 static void given_masks_release(struct given_masks *self)
 {
-    for (size_t i = 0; self->made && i < self->n; i++)
-        clv_mask_release(&self->made[i]);
-    arrays_free(self->values, self->made, self->names, (void *)self->listed);
+    for (size_t i = 0; self->converted && i < self->n; i++)
+        clv_mask_release(&self->converted[i]);
+    arrays_free(self->values, self->converted, self->names, (void *)self->listed);
 }
 
-/* Makes labels where none are given: background and foreground if the masks have no others, else one for each value. */
+/* Makes labels if none are given: background and foreground if the masks have no others, otherwise one for each
+ * value. */
 static enum clv_status find_labels(struct clv_labels *labels, const struct clv_train_options *options,
                                    struct clv_error *err)
 {
@@ -111,10 +112,10 @@ static enum clv_status find_labels(struct clv_labels *labels, const struct clv_t
     int32_t highest = 0;
     OWNED(given_masks_release)
     struct given_masks masks = {.values = array_alloc(n, sizeof *masks.values),
-                                .made = array_zalloc(n, sizeof *masks.made),
+                                .converted = array_zalloc(n, sizeof *masks.converted),
                                 .names = array_alloc(n, sizeof *masks.names),
                                 .listed = array_alloc(n, sizeof *masks.listed)};
-    NEED(masks.values && masks.made && masks.names && masks.listed);
+    NEED(masks.values && masks.converted && masks.names && masks.listed);
     for (size_t i = 0; i < n; i++)
         if (has_mask(options, i)) {
             masks.values[masks.n] = options->masks[i];
@@ -122,7 +123,7 @@ static enum clv_status find_labels(struct clv_labels *labels, const struct clv_t
             masks.n++;
         }
     if (masks.n)
-        MUST(clv_masks_from_values(masks.made, &are_binary, masks.values, masks.listed, masks.n, NULL, err));
+        MUST(clv_masks_from_values(masks.converted, &are_binary, masks.values, masks.listed, masks.n, NULL, err));
     if (are_binary)
         return clv_labels_binary(labels, err);
     for (size_t i = 0; i < masks.n; i++)
@@ -137,7 +138,7 @@ static enum clv_status choose_labels(struct clv_labels *labels, const struct clv
                                      struct clv_error *err)
 {
     MUST(options->labels ? clv_labels_copy(labels, options->labels, err) : find_labels(labels, options, err));
-    labels->from_file |= options->labels || labels->n_labels > 2; /* values are labels, as where labels.tsv says so */
+    labels->from_file |= options->labels || labels->n_labels > 2; /* values are labels, as with a labels.tsv */
     return CLV_OK;
 }
 
@@ -173,26 +174,26 @@ static bool has_some_mask(const struct clv_set *set)
     return has_some;
 }
 
-/* How an image teaches, in the order of the set. */
-enum teaching { BY_MASK, BY_BOXES, BY_BEING_THERE, N_TEACHINGS };
+/* Where the labels of an image are from, in the order of the set. */
+enum label_source { FROM_MASK, FROM_BOXES, FROM_NOTHING, N_LABEL_SOURCES };
 
-static enum teaching teaching_of(const struct clv_train_options *options, size_t i)
+static enum label_source label_source_of(const struct clv_train_options *options, size_t i)
 {
-    return has_mask(options, i) || has_objects(options, i) || options->recipe.window ? BY_MASK
-           : has_boxes(options, i)                                                   ? BY_BOXES
-                                                                                     : BY_BEING_THERE;
+    return has_mask(options, i) || has_objects(options, i) || options->recipe.window ? FROM_MASK
+           : has_boxes(options, i)                                                   ? FROM_BOXES
+                                                                                     : FROM_NOTHING;
 }
 
-/* Adds the images that teach in one way, and the boxes of those that teach by them. Images whose boxes do not fit
- * are counted as bad and skipped. */
-static enum clv_status add_items(struct supervision *self, size_t *capacity, size_t *n_cut, enum teaching how,
+/* Adds the images with one source of labels, and their boxes if these are the source. Images whose boxes do not fit are
+ * counted as bad and skipped. */
+static enum clv_status add_items(struct supervision *self, size_t *capacity, size_t *n_cut, enum label_source how,
                                  const struct clv_train_options *options, struct clv_error *err)
 {
     for (size_t i = 0; i < options->n_images; i++) {
-        if (teaching_of(options, i) != how)
+        if (label_source_of(options, i) != how)
             continue;
         MUST(add_item(&self->set, capacity, options, i, err));
-        if (how != BY_BOXES)
+        if (how != FROM_BOXES)
             continue;
         const size_t last = self->set.n_items - 1;
         enum clv_status status = box_hints_place(&self->boxes[last], n_cut, &options->image_boxes[i],
@@ -210,7 +211,7 @@ enum clv_status train_memory_read(struct supervision *supervision, const struct 
 {
     OWNED(supervision_release) struct supervision result = {0};
     struct clv_set *set = &result.set;
-    size_t capacity = 0, n_cut = 0, n[N_TEACHINGS], n_before = 0;
+    size_t capacity = 0, n_cut = 0, n[N_LABEL_SOURCES], n_before = 0;
     for (size_t i = 0; i < options->n_images; i++)
         MUST(check_image(options, i, err));
     set->root = string_copy(".");
@@ -221,14 +222,14 @@ enum clv_status train_memory_read(struct supervision *supervision, const struct 
     set->has_label_file = set->labels.from_file;
     result.boxes = array_zalloc(options->n_images, sizeof *result.boxes);
     NEED(result.boxes);
-    for (int how = 0; how < N_TEACHINGS; how++, n_before = set->n_items) {
-        MUST(add_items(&result, &capacity, &n_cut, (enum teaching)how, options, err));
+    for (int how = 0; how < N_LABEL_SOURCES; how++, n_before = set->n_items) {
+        MUST(add_items(&result, &capacity, &n_cut, (enum label_source)how, options, err));
         n[how] = set->n_items - n_before;
     }
     box_hints_note_cut(n_cut, options);
-    result.n_masks = n[BY_MASK];
-    result.n_boxed = n[BY_BOXES];
-    result.n_unlabelled = n[BY_BEING_THERE];
+    result.n_masks = n[FROM_MASK];
+    result.n_boxed = n[FROM_BOXES];
+    result.n_unlabelled = n[FROM_NOTHING];
     FAIL_IF(options->recipe.window && !has_some_mask(set), CLV_ERR_DATA,
             "none of the %zu images has a mask to learn from", set->n_items);
     if (options->check)

@@ -1,5 +1,5 @@
-/* The options of a training, one row each, with the functions that parse values of more than one word or number, and
- * the rules on options that are given together. Start at train_option_rows and train_option_rules. */
+/* The options of a training, one row each, the functions that parse values of more than one word or number, and the
+ * rules on combinations of options. Start at train_option_rows and train_option_rules. */
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -289,7 +289,7 @@ const struct clv_option feature_option_rows[] = {
     {0},
 };
 
-/* Rules, of the command and of clv_train_set (train_rules.c says when an option is set, and has the facts). */
+/* Rules of the command and of clv_train_set. train_rules.c finds out whether an option is set or a fact holds. */
 
 const struct option_rule train_option_rules[] = {
     {"@grids", RULE_NEEDS, "cv", "the number of folds"},

@@ -40,7 +40,7 @@ static enum clv_status record_curve(struct clv_model *model, const struct clv_tr
     return clv_record_set(&model->record, "curve", text.bytes, err);
 }
 
-#define MOST_LOOKED_AT 64
+#define MOST_EXAMINED 64
 
 static bool is_partial(const struct clv_problem *problem)
 {
@@ -52,11 +52,11 @@ static bool is_partial(const struct clv_problem *problem)
 
 enum clv_status train_record_unseen(struct clv_model *model, const struct train_data *data, struct clv_error *err)
 {
-    size_t n = clv_dataset_size(data->dataset), n_seen = n < MOST_LOOKED_AT ? n : MOST_LOOKED_AT;
+    size_t n = clv_dataset_size(data->dataset), n_examined = n < MOST_EXAMINED ? n : MOST_EXAMINED;
     double unseen = 0;
-    for (size_t k = 0; k < n_seen; k++) {
-        struct clv_problem problem = clv_dataset_problem(data->dataset, k * n / n_seen);
-        unseen += is_partial(&problem) ? label_unmet_share(model, &problem) / (double)n_seen : 0;
+    for (size_t k = 0; k < n_examined; k++) {
+        struct clv_problem problem = clv_dataset_problem(data->dataset, k * n / n_examined);
+        unseen += is_partial(&problem) ? label_unmet_share(model, &problem) / (double)n_examined : 0;
     }
     return unseen > 0 ? record_number(&model->record, RECORD_UNSEEN, unseen, err) : CLV_OK;
 }
@@ -175,11 +175,11 @@ static uint64_t add_string(uint64_t hash, const char *string)
     return hash_bytes(hash, string ? string : "", (string ? strlen(string) : 0) + 1);
 }
 
-/* Reads the size of a file; 0 if it does not exist, which is reported where it is read. */
+/* Reads the size of a file; 0 if it does not exist, which is reported when it is read. */
 static enum clv_status size_of(uint64_t *size, const char *path, struct clv_error *err)
 {
     struct stat info = {0};
-    OWNED_ARRAY char *file = path ? path_file(path) : NULL; /* a page's size is its file's */
+    OWNED_ARRAY char *file = path ? path_file(path) : NULL; /* a page has the size of its file */
     NEED(!path || file);
     if (file && stat(file, &info) != 0 && errno != ENOENT && errno != ENOTDIR)
         return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot examine", file);
@@ -197,7 +197,7 @@ static uint64_t add_array(uint64_t hash, const struct clv_array *array)
     return hash_bytes(hash, array->values, size);
 }
 
-/* Digests of an image and its mask in memory, which may change while their sizes stay. */
+/* Digests the values of an image and its mask in memory, which may change without a change of size. */
 static enum clv_status digest_of_pixels(uint64_t *image, uint64_t *mask, const struct clv_item *item,
                                         struct clv_error *err)
 {

@@ -1,6 +1,6 @@
-/* Says what is set in the options of a training, for the rules of train_options.c: in the command an option that was
- * given, in the library a member that differs from its default, and facts that several options make. Start at
- * train_rules_check. */
+/* Finds out which options of a training are set, for the rules of train_options.c: in the command options that were
+ * given, in the library members that differ from their defaults. Also finds facts that depend on several options. Start
+ * at train_rules_check. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,10 +12,10 @@
 #include "intake/intake.h"
 #include "train/train.h"
 
-struct asked {
+struct rule_context {
     const struct clv_train_options *options;
-    struct clv_train_options usual; /* what they would be by default */
-    option_is_given *is_given;      /* NULL: what differs is */
+    struct clv_train_options usual; /* the defaults for comparison */
+    option_is_given *is_given;      /* NULL: options that differ from `usual` are */
     const void *context;
     bool is_file; /* the data is a feature file */
     char words[512];
@@ -55,15 +55,15 @@ static bool is_same(const struct clv_option *row, const struct clv_train_options
 }
 
 /* Whether an option has a value: setting it would change nothing. */
-static bool has_value(const struct asked *self, const struct clv_option *row, const char *value)
+static bool has_value(const struct rule_context *self, const struct clv_option *row, const char *value)
 {
     struct clv_train_options other = *self->options;
     struct clv_error ignored;
     return clv_option_set(&other, row, value, &ignored) == CLV_OK && is_same(row, self->options, &other);
 }
 
-/* Says what a fact is, or returns NULL if it does not hold. */
-static const char *state_fact(struct asked *self, const char *name)
+/* Returns the description of a fact, or NULL if it does not hold. */
+static const char *describe_fact(struct rule_context *self, const char *name)
 {
     const struct clv_train_options *options = self->options;
     if (strcmp(name, "@recipe") == 0)
@@ -89,30 +89,30 @@ static const char *state_fact(struct asked *self, const char *name)
 
 static const char *is_set(void *context, const char *name)
 {
-    struct asked *self = context;
+    struct rule_context *self = context;
     if (*name == '@')
-        return state_fact(self, name);
+        return describe_fact(self, name);
     const size_t length = strcspn(name, "=");
     const struct clv_option *row = find_row(name, length);
-    bool is = name[length]     ? has_value(self, row, name + length + 1)
-              : self->is_given ? self->is_given(self->context, name)
-                               : !is_same(row, self->options, &self->usual);
-    return is ? name : NULL;
+    bool is_so = name[length]     ? has_value(self, row, name + length + 1)
+                 : self->is_given ? self->is_given(self->context, name)
+                                  : !is_same(row, self->options, &self->usual);
+    return is_so ? name : NULL;
 }
 
 enum clv_status train_rules_check(const struct option_rule *rules, const struct clv_train_options *options,
                                   option_is_given *is_given, const void *context, struct clv_error *err)
 {
-    struct asked self = {.options = options,
-                         .is_given = is_given,
-                         .context = context,
-                         .is_file = options->data && !options->n_images && is_tensor_file(options->data)};
+    struct rule_context self = {.options = options,
+                                .is_given = is_given,
+                                .context = context,
+                                .is_file = options->data && !options->n_images && is_tensor_file(options->data)};
     clv_train_defaults(&self.usual, options->learner);
     if (options->recipe.nodes == CLV_NODES_PATCHES)
         clv_recipe_init_patches(&self.usual.recipe);
     if (options->recipe.scale > 0)
         clv_recipe_fix_scale(&self.usual.recipe, options->recipe.scale);
     self.usual.recipe.nodes = CLV_NODES_SUPERPIXELS;
-    self.usual.recipe.scale = 0; /* both are set themselves, though others' defaults follow from them */
+    self.usual.recipe.scale = 0; /* of these two the defaults are fixed; those of others depend on them */
     return option_rules_check(rules, is_set, &self, err);
 }

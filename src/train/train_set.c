@@ -1,5 +1,5 @@
 /* Trains a model from a dataset: everything that `cleave train` does between its options and the model file. Loads the
- * data, chooses parameters, learns the weights, and makes the model of them. Start at clv_train_set, at the end. */
+ * data, chooses parameters, learns the weights, and builds the model. Start at clv_train_set, at the end. */
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ struct run {
     int32_t *examples; /* with masks */
     struct train_weak weak;
     struct clv_dataset *validation;
-    struct clv_training training; /* views of the above */
+    struct clv_training training; /* borrows from the above */
     struct stages_learned stages; /* the first of two, if there are two */
     struct train_outcome outcome;
 };
@@ -40,13 +40,13 @@ static void run_release(struct run *self)
     clv_model_release(&self->start);
 }
 
-/* Windows are large and few: unless --batch says otherwise, a pass over them takes four steps or more. Of two windows
- * of four sections in electron microscopy, mssvm's weights after 50 passes missed 6.6 % fewer pixels of the rarer
- * labels in four later sections when each was a step of its own. A point of the curve takes as long as several passes
- * do there: unless --curve says otherwise, or a validation set is looked at, there are few. Hidden slices have the
- * labels of the others, so that nothing needs to tell their states apart: couplings from slice to slice start at 0, by
- * which 2 masks of 12 sections left 39 % fewer pixels wrong in another part of the same sections. */
-static void suit_windows(struct clv_training *training, const struct clv_train_options *options)
+/* Adapts parameters that were not given to windows, which are large and few. A pass takes four steps or more: with two
+ * windows of four sections in electron microscopy, a step for each window instead of one for both let mssvm miss 6.6 %
+ * fewer pixels of the rarer labels in four later sections, after 50 passes. The curve has few points unless there is a
+ * validation set, because a point takes as long as several passes. Weights do not start at random, because hidden
+ * slices have the labels of the others and need no distinct states: with couplings between slices that start at 0, 2
+ * masks of 12 sections left 39 % fewer wrong pixels in another part of these sections. */
+static void adapt_to_windows(struct clv_training *training, const struct clv_train_options *options)
 {
     enum { STEPS = 4, PASSES_BETWEEN = 25 };
     double most = fmax(floor((double)training->n_examples / STEPS), 1);
@@ -77,7 +77,7 @@ static enum clv_status check_pixel_net(const struct run *self, struct clv_error 
     return CLV_OK;
 }
 
-/* Reads all data that the training learns from, and describes the training. */
+/* Reads all data of the training and sets the training's fields. */
 static enum clv_status gather(struct run *self, struct clv_error *err)
 {
     const struct clv_train_options *options = self->options;
@@ -106,7 +106,7 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     MUST(train_data_examples(&self->examples, &training->n_examples, &self->data, progress, err));
     training->examples = self->examples;
     if (self->data.recipe.window)
-        suit_windows(training, options);
+        adapt_to_windows(training, options);
     MUST(train_shape_choose(&training->layout, options, self->data.dataset, err));
     if (options->pixel_net)
         MUST(check_pixel_net(self, err));
@@ -127,7 +127,7 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* Chooses parameters by cross-validation, if asked, and learns the first of two stages. */
+/* Chooses parameters by cross-validation (--cv) and trains the first of two stages (--stages 2). */
 static enum clv_status choose(struct run *self, struct clv_error *err)
 {
     const struct clv_train_options *options = self->options;
@@ -150,7 +150,7 @@ static enum clv_status learn(struct run *self, struct clv_error *err)
     double started = seconds_now();
     self->outcome.train_loss = NAN;
     enum clv_status status = clv_train(result, self->options->learner, training, err);
-    if (status == CLV_ERR_INTERRUPTED) /* else it has the weights so far */
+    if (status == CLV_ERR_INTERRUPTED) /* otherwise the result has the weights so far */
         return fail(err, status, "interrupted before there was anything to keep");
     MUST(status);
     self->outcome.seconds = seconds_now() - started;
@@ -160,7 +160,7 @@ static enum clv_status learn(struct run *self, struct clv_error *err)
                         &training->layout, result->w, &result->decoding, training->engine, training->n_threads, err);
 }
 
-/* Adds the variance of the weights to the model, for learners that have one. */
+/* Adds the variance of the weights to the model, if the learner has computed it. */
 static enum clv_status attach(struct clv_model *model, const struct clv_training *training,
                               const struct clv_training_result *result, struct clv_error *err)
 {
@@ -172,7 +172,7 @@ static enum clv_status attach(struct clv_model *model, const struct clv_training
     return result->variance ? clv_model_attach(model, &variance, err) : CLV_OK;
 }
 
-/* Makes the model from the outcome, which gives its weights away, and from the data, which gives recipe and labels. */
+/* Builds the model: moves the weights from the outcome, and recipe and labels from the data. */
 static enum clv_status make_model(struct clv_model *model, struct run *self, struct clv_error *err)
 {
     const struct clv_train_options *options = self->options;

@@ -18,10 +18,10 @@ static const char *form_name(enum clv_pairwise form)
     return form == CLV_PAIRWISE_FULL ? "full" : form == CLV_PAIRWISE_POTTS ? "potts" : "none";
 }
 
-/* Names an option with which pairwise terms of this data can be learned although the intended form cannot: full tables
- * if the learner trains them on this graph (chains; crf also trees), else a learner of any graph. */
-static const char *other_way(char space[64], const struct clv_weight_layout *layout, const struct clv_learner *learner,
-                             enum clv_graph graph)
+/* Returns an option with which pairwise terms of this data can be learned although the intended form cannot: full
+ * tables if the learner trains them on this graph (chains; crf also trees), otherwise a learner of any graph. */
+static const char *other_option(char space[64], const struct clv_weight_layout *layout,
+                                const struct clv_learner *learner, enum clv_graph graph)
 {
     if (learner_trains(learner, CLV_PAIRWISE_FULL, layout->n_labels, graph))
         return "--pairwise full";
@@ -40,7 +40,7 @@ enum clv_status train_shape_choose(struct clv_weight_layout *layout, const struc
     MUST(dataset_graph(&graph, dataset, err));
     FAIL_IF(options->pairwise == (int)meant && layout->pairwise != meant, CLV_ERR_USAGE,
             "--pairwise %s: %s does not learn them of %d labels here; %s learns some", form_name(meant), learner->name,
-            layout->n_labels, other_way(space, layout, learner, graph));
+            layout->n_labels, other_option(space, layout, learner, graph));
     if (options->pairwise != CLV_AUTO)
         layout->pairwise = (enum clv_pairwise)options->pairwise;
     else if (layout->pairwise != meant)
@@ -48,7 +48,7 @@ enum clv_status train_shape_choose(struct clv_weight_layout *layout, const struc
             options->progress, CLV_NOTE, "%s learns no %s couplings of %d labels: --pairwise %s%s; %s learns %s",
             learner->name, form_name(meant), layout->n_labels, form_name(layout->pairwise),
             layout->pairwise == CLV_PAIRWISE_NONE ? ", each region by itself" : "",
-            other_way(space, layout, learner, graph),
+            other_option(space, layout, learner, graph),
             learner_trains(learner, CLV_PAIRWISE_FULL, layout->n_labels, graph) ? "a score for each pair of labels"
                                                                                 : "them");
     FAIL_IF(layout->pairwise != CLV_PAIRWISE_NONE && layout->n_edge_features < 1, CLV_ERR_USAGE,
@@ -56,20 +56,21 @@ enum clv_status train_shape_choose(struct clv_weight_layout *layout, const struc
     return CLV_OK;
 }
 
-/* --loss: what an error costs, and how losses are reported. */
+/* --loss: the weights of errors, and how losses are reported. */
 
 static size_t n_own_images(const struct train_data *data)
 {
     return clv_dataset_size(data->dataset) - data->n_mirrored;
 }
 
-/* --label-weights where regions are fine: of four of twelve training sections in electron microscopy, learned from the
- * others by ssvm, pixels and the mean of labels that were right: balanced 81.3 and 76.6 %, 0.5 85.8 and 72.9, 0.3 86.8
- * and 69.5, counts alone 87.2 and 64.7. */
+/* The default of --label-weights for fine regions. Pixel accuracy and mean accuracy of labels by ssvm on four of twelve
+ * training sections in electron microscopy, trained on the others: balanced loss 81.3 and 76.6 %; counts with exponent
+ * 0.5 85.8 and 72.9 %, 0.3 86.8 and 69.5 %, 0 87.2 and 64.7 %. */
 #define FINE_LABEL_WEIGHTS .3
 
-/* Whether the loss counts errors by default: as a feature file says, else where counting found more of the common
- * categories in photographs (MSRC, held-out halves of a fold), or more pixels where superpixels are fine. */
+/* Whether the loss counts errors by default: if a feature file says so; for patches, with which counting found more of
+ * the common categories in photographs (MSRC, held-out halves of a fold); and for fine superpixels, with which it found
+ * more pixels. */
 static bool counts_by_default(const struct train_data *data)
 {
     return dataset_counts_errors(data->dataset) ||
@@ -77,9 +78,9 @@ static bool counts_by_default(const struct train_data *data)
             clv_dataset_n_labels(data->dataset) > 2 && data->n_masks == n_own_images(data));
 }
 
-/* Sets *has_rare unless all labels that occur have the same share of the loss. If they have, weights by shares change
+/* Sets *has_rare unless all labels that occur have the same share of the loss, in which case label weights change
  * nothing. */
-static enum clv_status look_for_rare(bool *has_rare, const struct clv_dataset *dataset, struct clv_error *err)
+static enum clv_status find_rare_labels(bool *has_rare, const struct clv_dataset *dataset, struct clv_error *err)
 {
     size_t n_labels = (size_t)clv_dataset_n_labels(dataset);
     OWNED_ARRAY double *share = array_zalloc(n_labels, sizeof *share);
@@ -116,7 +117,7 @@ enum clv_status train_loss_weigh(struct train_data *data, const struct clv_train
     bool has_rare = true;
     MUST(dataset_weigh(data->dataset, counts ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED, err));
     if (weighs && data->n_masks)
-        MUST(look_for_rare(&has_rare, data->dataset, err));
+        MUST(find_rare_labels(&has_rare, data->dataset, err));
     FAIL_IF(!has_rare && counts, CLV_ERR_USAGE,
             "--label-weights cannot be used with this dataset: no label is rare in it; leave it out");
     FAIL_IF(!has_rare, CLV_ERR_USAGE,
@@ -124,7 +125,7 @@ enum clv_status train_loss_weigh(struct train_data *data, const struct clv_train
     return data->label_weights > 0 ? dataset_weigh_labels(data->dataset, data->label_weights, err) : CLV_OK;
 }
 
-/* Total theta of an example, averaged over the examples with ground truth. */
+/* Returns the total theta of an example, averaged over the examples with ground truth. */
 static double mean_total_theta(const struct clv_dataset *dataset)
 {
     size_t n_labels = (size_t)clv_dataset_n_labels(dataset);
@@ -147,7 +148,7 @@ struct loss_unit train_loss_unit(const struct train_data *data, const struct clv
                                : (struct loss_unit){"node error", "train_node_error", scale};
 }
 
-/* --init: the weights of a model to start from, and for images its features. */
+/* --init: the weights of a model to start from, and for images its recipe. */
 
 enum clv_status train_init_read(struct clv_model *start, const struct clv_train_options *options, struct clv_error *err)
 {
@@ -170,7 +171,7 @@ static bool same_mixture(const float *a, const float *b)
     return same;
 }
 
-/* Whether two recipes have the same codebooks; codebooks without words are the same as any. */
+/* Whether two recipes have the same codebooks; a codebook without words equals any other. */
 static bool same_codebooks(const struct clv_recipe *a, const struct clv_recipe *b)
 {
     bool same = a->n_scales == b->n_scales && a->sift == b->sift && a->word_search == b->word_search &&
@@ -184,10 +185,10 @@ static bool same_codebooks(const struct clv_recipe *a, const struct clv_recipe *
     return same;
 }
 
-static enum clv_status differ(const struct clv_train_options *options, const char *what, int32_t there, int32_t here,
-                              struct clv_error *err)
+static enum clv_status differ(const struct clv_train_options *options, const char *what, int32_t n_of_model,
+                              int32_t n_of_data, struct clv_error *err)
 {
-    return fail(err, CLV_ERR_DATA, "--init: %s has %d %s, the data %d", options->init, there, what, here);
+    return fail(err, CLV_ERR_DATA, "--init: %s has %d %s, the data %d", options->init, n_of_model, what, n_of_data);
 }
 
 enum clv_status train_init_use(struct clv_training *training, const struct clv_model *start,
@@ -196,19 +197,19 @@ enum clv_status train_init_use(struct clv_training *training, const struct clv_m
 {
     static const char *const forms[] = {
         [CLV_PAIRWISE_NONE] = "none", [CLV_PAIRWISE_POTTS] = "potts", [CLV_PAIRWISE_FULL] = "full"};
-    const struct clv_weight_layout *there = &start->layout, *here = &training->layout;
+    const struct clv_weight_layout *model_layout = &start->layout, *data_layout = &training->layout;
     if (!options->init)
         return CLV_OK;
-    if (there->n_labels != here->n_labels)
-        return differ(options, "labels", there->n_labels, here->n_labels, err);
-    if (there->n_features != here->n_features)
-        return differ(options, "node features", there->n_features, here->n_features, err);
-    if (there->n_edge_features != here->n_edge_features)
-        return differ(options, "edge features", there->n_edge_features, here->n_edge_features, err);
-    FAIL_IF(there->pairwise != here->pairwise, CLV_ERR_USAGE,
+    if (model_layout->n_labels != data_layout->n_labels)
+        return differ(options, "labels", model_layout->n_labels, data_layout->n_labels, err);
+    if (model_layout->n_features != data_layout->n_features)
+        return differ(options, "node features", model_layout->n_features, data_layout->n_features, err);
+    if (model_layout->n_edge_features != data_layout->n_edge_features)
+        return differ(options, "edge features", model_layout->n_edge_features, data_layout->n_edge_features, err);
+    FAIL_IF(model_layout->pairwise != data_layout->pairwise, CLV_ERR_USAGE,
             "--init: %s has pairwise terms \"%s\", to be learned are \"%s\" (--pairwise)", options->init,
-            forms[there->pairwise], forms[here->pairwise]);
-    for (int32_t label = 0; label < here->n_labels; label++)
+            forms[model_layout->pairwise], forms[data_layout->pairwise]);
+    for (int32_t label = 0; label < data_layout->n_labels; label++)
         FAIL_IF(strcmp(start->labels.names[label], data->labels.names[label]) != 0, CLV_ERR_DATA,
                 "--init: label %d of %s is \"%s\", the data's \"%s\"", label, options->init, start->labels.names[label],
                 data->labels.names[label]);

@@ -1,5 +1,5 @@
-/* Takes gradient steps with an L2 penalty and averaged iterates, for learners that maximise a data term: as published,
- * or by AdaGrad (Duchi, Hazan & Singer 2011). Start at ascent_step. */
+/* Takes gradient steps with an L2 penalty and averaged iterates, for learners that maximise a data term: by the
+ * published rule, or by AdaGrad (Duchi, Hazan & Singer 2011). Start at ascent_step. */
 #include "learn/common/common.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ void ascent_start(struct ascent *self, const double *w, double n_steps)
     self->n_steps = n_steps;
 }
 
-/* A step by AdaGrad, without branches, so that square roots and divisions are vectorised. */
+/* Takes a step by AdaGrad, without branches, so that square roots and divisions are vectorised. */
 FOR_EACH_MACHINE static void step_adagrad(double *restrict w, double *restrict squares, const double *restrict gradient,
                                           double lambda, double rate, size_t n)
 {
@@ -58,7 +58,7 @@ double ascent_penalty(const struct ascent *self, const double *w)
     return self->lambda / 2 * (squares_of(w, n_unary) + table_squares / self->table_variance);
 }
 
-/* A step of the weights begin .. end - 1, whose prior variance is `variance`. */
+/* Takes a step of the weights begin .. end - 1, whose prior variance is `variance`. */
 static void step_range(struct ascent *self, const double *gradient, double variance, size_t begin, size_t end)
 {
     double lambda = self->lambda / variance;
@@ -71,8 +71,8 @@ static void step_range(struct ascent *self, const double *gradient, double varia
         self->w[k] += (gradient[k] - lambda * self->w[k]) / (lambda * self->n_steps);
 }
 
-/* Updates the average, whose h-th term has weight h: the bound of its error lacks the logarithm of the plain average's
- * (Lacoste-Julien, Schmidt, Bach 2012). */
+/* Projects the couplings and updates the average, in which iterate h has weight h. Its error bound lacks the factor log
+ * h that the plain average's has (Lacoste-Julien, Schmidt, Bach 2012). */
 static void finish_step(struct ascent *self)
 {
     project_couplings(self->w, &self->layout);

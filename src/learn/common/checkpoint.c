@@ -1,6 +1,6 @@
 /* Writes and reads checkpoints: a file of tensors whose metadata name the training (learner, parameters, options, a
- * digest of its examples). A resumed training compares them and reports the first difference. Start at checkpoint_read.
- * */
+ * digest of its examples). A resumed training compares these and reports the first difference. Start at
+ * checkpoint_read. */
 #include "learn/common/common.h"
 
 #include <inttypes.h>
@@ -98,7 +98,7 @@ static enum clv_status facts_open(struct facts *facts, const struct checkpoints 
     add_fact(facts, "seed", value);
     for (int i = 0; self->learner->parameters[i].name; i++) {
         snprintf(name, sizeof name, "parameter.%s", self->learner->parameters[i].name);
-        for (int digits = 6; digits <= 17; digits++) { /* the shortest form that no other number shares */
+        for (int digits = 6; digits <= 17; digits++) { /* the shortest form that reads back as the same number */
             point_snprintf(value, sizeof value, "%.*g", digits, training->parameters[i]);
             if (point_strtod(value, NULL) == training->parameters[i])
                 break;
@@ -130,14 +130,14 @@ enum clv_status checkpoint_write(struct checkpoints *self, const struct clv_tens
     return CLV_OK;
 }
 
-static enum clv_status compare(bool *is_of_others, const struct checkpoints *self, const struct facts *facts,
+static enum clv_status compare(bool *is_other_kind, const struct checkpoints *self, const struct facts *facts,
                                const struct clv_tensors *state, struct clv_error *err)
 {
     const char *path = self->training->checkpoints->path;
     const char *format = clv_tensors_metadata(state, "format");
-    *is_of_others = format && strcmp(format, self->format) != 0 &&
-                    (strcmp(format, CHECKPOINT_OF_LEARNER) == 0 || strcmp(format, CHECKPOINT_OF_FOLDS) == 0);
-    if (*is_of_others)
+    *is_other_kind = format && strcmp(format, self->format) != 0 &&
+                     (strcmp(format, CHECKPOINT_OF_LEARNER) == 0 || strcmp(format, CHECKPOINT_OF_FOLDS) == 0);
+    if (*is_other_kind)
         return CLV_OK;
     FAIL_IF(!format || strcmp(format, self->format) != 0, CLV_ERR_DATA,
             "%s: not a checkpoint that this program reads (format \"%.60s\")", path, format ? format : "");
@@ -154,7 +154,7 @@ enum clv_status checkpoint_read(struct clv_tensors **state, const struct checkpo
     const struct clv_checkpoints *wanted = self->training->checkpoints;
     *state = NULL;
     enum path_kind kind;
-    bool is_of_others = false;
+    bool is_other_kind = false;
     if (!wanted || !wanted->resume)
         return CLV_OK;
     MUST(path_look(&kind, wanted->path, err));
@@ -164,11 +164,11 @@ enum clv_status checkpoint_read(struct clv_tensors **state, const struct checkpo
     OWNED(tensors_drop) struct clv_tensors *result = NULL;
     MUST(facts_open(&facts, self, err));
     MUST(clv_tensors_open(&result, wanted->path, err));
-    MUST(compare(&is_of_others, self, &facts, result, err));
+    MUST(compare(&is_other_kind, self, &facts, result, err));
     FAIL_IF(!clv_tensors_metadata(result, TENSOR_DIGEST), CLV_ERR_DATA,
             "%s: not a checkpoint that this program reads (no digest)", wanted->path);
     MUST(tensors_check_digest(result, NULL, wanted->path, err));
-    if (!is_of_others)
+    if (!is_other_kind)
         *state = TAKE(result);
     return CLV_OK;
 }

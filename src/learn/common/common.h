@@ -1,4 +1,4 @@
-/* Learners share this folder: every one starts from the chosen problems and a decoder for each thread.
+/* Code that learners share. Each learner starts from the problems of its training and one decoder per thread.
  *
  * Read this header first, then decoder.c (labellings under given weights) and examples.c (the problems, and the result
  * of a training). The loops of all learners run in a course (course.c), with checkpoint.c and state.c. Some learners
@@ -37,40 +37,40 @@ struct ascent {
     size_t size;
     enum step_rule rule;
     double lambda, rate;
-    double table_variance; /* prior variance of the weights beyond the unary ones against theirs; 1 at first */
+    double table_variance; /* prior variance of pairwise weights relative to that of unary weights; 1 at first */
     double *w;             /* [size] */
-    double *average;       /* [size] of the iterates, the h-th weighing h; NULL: not wanted */
+    double *average;       /* [size] of the iterates, iterate h with weight h; NULL: not computed */
     double *squares;       /* [size] AdaGrad's sums */
     double n_steps;
 };
 
-/* Starts at w = 0; `averaging` asks for the average. Release also after a failure. */
+/* Starts at w = 0; `averaging` turns the average on. Release also after a failure. */
 enum clv_status ascent_open(struct ascent *self, const struct clv_weight_layout *layout, struct ascent_rules rules,
                             struct clv_error *err) CLV_CHECK;
 void ascent_release(struct ascent *self);
 
-/* Gives pairwise weights a prior variance of their own. From here on they change as if their features were
- * sqrt(variance) times as large under the same lambda: their lambda is lambda / variance, and their steps are variance
- * (published) or sqrt(variance) (AdaGrad) times as long. */
+/* Sets the prior variance of pairwise weights. From then on they change as if their features were sqrt(variance) times
+ * as large under the same lambda: their lambda is lambda / variance, and their steps are variance (published) or
+ * sqrt(variance) (AdaGrad) times as long. */
 void ascent_set_table_variance(struct ascent *self, double variance);
 
-/* lambda/2 <w, S^-1 w>, where S has the table variance for pairwise weights and 1 for the others. */
+/* Returns lambda/2 <w, S^-1 w>, where S has the table variance for pairwise weights and 1 for the others. */
 double ascent_penalty(const struct ascent *self, const double *w);
 
-/* Starts at w[size] instead of 0, as if n_steps had led there; otherwise the first step of the published rule would
- * forget w. */
+/* Starts at w[size] instead of 0, as if n_steps steps had led there. With n_steps 0 the first step of the published
+ * rule would discard w. */
 void ascent_start(struct ascent *self, const double *w, double n_steps);
 
-/* One step along gradient[size] of the data term. */
+/* Takes one step along gradient[size] of the data term. */
 void ascent_step(struct ascent *self, const double *gradient);
 
-/* A step of rate times direction[size], which the caller has computed. */
+/* Takes a step of rate times direction[size], which the caller has computed. */
 void ascent_move(struct ascent *self, const double *direction);
 
 /* Starts again from the last iterate, with another rate. */
 void ascent_restart(struct ascent *self, double rate);
 
-/* The weights to use: the average if there is one, else the last iterate. */
+/* Returns the weights to use: the average if there is one, else the last iterate. */
 const double *ascent_point(const struct ascent *self);
 
 /* Checkpoint files hold facts of a training, which must be equal when it is resumed, and the learner's own tensors. */
@@ -92,14 +92,14 @@ struct checkpoints {
 void checkpoints_open(struct checkpoints *self, const struct clv_learner *learner, const struct clv_training *training,
                       double fingerprint);
 
-/* Whether one should be written now. */
+/* Whether a checkpoint should be written now. */
 bool checkpoint_is_due(const struct checkpoints *self);
 
 enum clv_status checkpoint_write(struct checkpoints *self, const struct clv_tensor *state, size_t n,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Opens the checkpoint from which a training resumes. Sets *state, which clv_tensors_close releases, or NULL if there is
- * none. CLV_ERR_USAGE if it is of another training; the message names the first difference. */
+/* Opens the checkpoint from which a training resumes. Sets *state, which clv_tensors_close releases, to it, or to NULL
+ * if there is none. CLV_ERR_USAGE if the checkpoint is of another training; the message names the first difference. */
 enum clv_status checkpoint_read(struct clv_tensors **state, const struct checkpoints *self,
                                 struct clv_error *err) CLV_CHECK;
 /* Decoders of learners, one per thread; their memory grows and is kept. */
@@ -109,7 +109,7 @@ struct decoder {
     struct clv_field field;
     int32_t *y;                       /* [n_nodes] the labelling found */
     const struct clv_dataset *source; /* of the problems, see decoders_watch; NULL at first */
-    uint8_t *is_visible;              /* [n_nodes] of decode_by */
+    uint8_t *is_visible;              /* [n_nodes] used by decode_by */
     size_t visible_capacity, unary_capacity, pairwise_capacity, y_capacity;
 };
 
@@ -117,28 +117,28 @@ struct decoder {
 enum clv_status decoders_new(struct decoder **decoders, int n, enum clv_engine engine, struct clv_error *err) CLV_CHECK;
 void decoders_free(struct decoder *decoders, int n);
 
-/* Says that the problems belong to a dataset, which is notified of each access from here on (dataset_looked_at). */
+/* Sets the dataset to which the problems belong. From then on it is notified of each access (dataset_looked_at). */
 void decoders_watch(struct decoder *decoders, int n, const struct clv_dataset *source);
 
 /* y = argmax_y f(y) over all nodes, as in segmentation. */
 enum clv_status decode(struct decoder *self, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                        const double *w, struct clv_error *err) CLV_CHECK;
 
-/* Decodes by a rule (NULL: decode). Nodes without a label are the hidden ones. */
+/* Decodes by a rule (NULL: by decode). Unlabelled nodes are the hidden ones. */
 enum clv_status decode_by(struct decoder *self, const struct clv_decoding *decoding, const struct clv_problem *problem,
                           const struct clv_weight_layout *layout, const double *w, struct clv_error *err) CLV_CHECK;
 
-/* Decode for training, without the unlabelled nodes. They and their edges score nothing, and y is CLV_UNKNOWN there.
- * *score (may be NULL) is the field's maximum. decode_augmented maximises f(y) + L(y) - L(0), where L counts known
- * nodes only; L(0) is the loss of labelling everything 0 for two labels, else nothing (clv_field_add_loss). The field
- * stays loaded for field_expectation. */
+/* Decode for training, without the unlabelled nodes. These nodes and their edges have score 0, and y is CLV_UNKNOWN
+ * there. *score (may be NULL) is the field's maximum. decode_augmented maximises f(y) + L(y) - L(0), where L counts
+ * known nodes only; L(0) is the loss of labelling all nodes 0; with more than two labels it is not subtracted
+ * (clv_field_add_loss). The field stays loaded for field_expectation. */
 enum clv_status decode_known(struct decoder *self, double *score, const struct clv_problem *problem,
                              const struct clv_weight_layout *layout, const double *w, struct clv_error *err) CLV_CHECK;
 enum clv_status decode_augmented(struct decoder *self, double *score, const struct clv_problem *problem,
                                  const struct clv_weight_layout *layout, const double *w,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Load the fields that decode and decode_known solve and give y its capacity, for callers who change the unaries before
+/* Load the fields that decode and decode_known solve and allocate y, for callers that change the unary scores before
  * they solve. */
 enum clv_status decoder_load(struct decoder *self, const struct clv_problem *problem,
                              const struct clv_weight_layout *layout, const double *w, struct clv_error *err) CLV_CHECK;
@@ -146,7 +146,7 @@ enum clv_status decoder_load_known(struct decoder *self, const struct clv_proble
                                    const struct clv_weight_layout *layout, const double *w,
                                    struct clv_error *err) CLV_CHECK;
 
-/* The loaded field's score of the true labels of the known nodes. */
+/* Returns the loaded field's score of the true labels of the known nodes. */
 double decoder_truth_score(const struct decoder *self, const struct clv_problem *problem);
 
 /* L(y) over known nodes. */
@@ -175,12 +175,12 @@ enum clv_status evaluate_each(double *losses, const struct evaluation *evaluatio
 
 struct examples {
     const struct clv_training *training;
-    struct clv_weight_layout layout; /* that of the training, without couplings if edges are off */
+    struct clv_weight_layout layout; /* the training's layout, without pairwise terms if edges are off */
     struct clv_problem *problems;    /* [n] */
     size_t n;
     struct decoder *decoders; /* [n_threads] */
     int n_threads;
-    double *truth_loss; /* [n] L(y_i): not 0 where superpixels hold pixels of several labels */
+    double *truth_loss; /* [n] L(y_i); above 0 if superpixels have pixels of several labels */
     double most_loss;   /* mean over examples of max_y L_i(y), over known nodes */
     double mean_known;  /* known nodes of an example */
     double scale;       /* see examples_open */
@@ -188,34 +188,35 @@ struct examples {
     double edge_scale;  /* mean |e|^2 of edges between known nodes; 0 without full tables */
 };
 
-/* Opens the training's examples. `scale` becomes the mean over examples of N_i sum_n |x_n|^2 over their N_i known
- * nodes, by which learners multiply lambda: with theta about 1/N_i per node, the structured objective at (w / N, lambda
- * N^2 |x|^2) is that of an ordinary SVM over unit features at (w, lambda), so that one lambda suits any number of
- * superpixels and any features. */
+/* Opens the training's examples. Sets `scale` to the mean over examples of N_i sum_n |x_n|^2, where n runs over the
+ * example's N_i known nodes. Learners multiply lambda by it: with theta about 1/N_i per node, the structured objective
+ * at (w / N, lambda N^2 |x|^2) is that of an ordinary SVM over unit features at (w, lambda), so that one lambda suits
+ * any number of superpixels and any features. */
 enum clv_status examples_open(struct examples *self, const struct clv_training *training, bool edges,
                               struct clv_error *err) CLV_CHECK;
 void examples_release(struct examples *self);
 
-/* Says that next[n] are the next examples, in this order: their features are read ahead from files that are larger than
- * memory. More than the first few are of no use. */
+/* Announces the next examples, next[n] in this order, so that their features are read ahead from files that are larger
+ * than memory. Only the first few (MAX_EXPECTED) are used. */
 void examples_expect(const struct examples *self, const int32_t *next, size_t n);
 
 /* The units of C, lambda or a radius. relative: weights are measured as w s, so that one value suits features of any
- * size and any number of nodes; raw: as they are, as papers write them. */
+ * size and any number of nodes; raw: weights are not scaled, as in papers. */
 enum weight_units { UNITS_RELATIVE, UNITS_RAW };
 extern const char *const weight_units[]; /* their names */
 
 /* s^2, the `scale` of the examples, or 1. */
 double examples_squared_unit(const struct examples *self, double units);
 
-/* A need of another parameter's value: OFF or ON of a number, 1 << place of choices. */
+/* A condition on another parameter's value. `values` is OFF or ON for a number, 1 << index for a choice; combine them
+ * with |. */
 #define NEEDS(parameter, values)                                                                                       \
     {                                                                                                                  \
         CLV_NEEDS_VALUE, (parameter), (values)                                                                         \
     }
 enum { OFF = 1, ON = 2 };
 
-/* A parameter's row within a macro of rows. */
+/* The row of a parameter inside a macro. */
 #define ROW(...)                                                                                                       \
     {                                                                                                                  \
         __VA_ARGS__                                                                                                    \
@@ -230,17 +231,17 @@ enum { OFF = 1, ON = 2 };
             }                                                                                                          \
     }
 
-/* Returns the ratio of the prior variance of a weight in a full pairwise table to that of a node's weight: `wanted`, or
- * if that is 0 node_scale / edge_scale, as if edge features were scaled to the size of node features. The score of a
- * pair of labels is one weight of a table, the score of a node a sum of many, so that a common variance would shrink
- * tables long before nodes. 1 for other forms. */
+/* Returns the ratio of the prior variance of a weight in a full pairwise table to that of a node's weight: `wanted` or,
+ * if it is 0, node_scale / edge_scale, as if edge features were scaled to the size of node features. The score of a
+ * pair of labels is one weight of a table, the score of a node a sum of many, so a common variance would shrink tables
+ * long before nodes. Returns 1 for other forms. */
 double examples_table_variance(const struct examples *self, double wanted);
 
-/* hinge[n]: H_i(w) = max_y L(y) + f(y) - f(y_i), at least L(y_i). In parallel. CLV_ERR_INTERRUPTED when asked to stop.
- */
+/* Computes hinge[n], H_i(w) = max_y L(y) + f(y) - f(y_i) >= L(y_i), in parallel. CLV_ERR_INTERRUPTED when asked to
+ * stop. */
 enum clv_status examples_hinges(double *hinge, struct examples *self, const double *w, struct clv_error *err) CLV_CHECK;
 
-/* Mean weighted Hamming loss on the examples; decoding NULL: by the oracle. */
+/* Mean weighted Hamming loss on the examples; decoding NULL: MAP. */
 enum clv_status examples_loss(double *loss, const struct examples *self, const double *w,
                               const struct clv_decoding *decoding, struct clv_error *err) CLV_CHECK;
 
@@ -250,7 +251,7 @@ enum clv_status examples_validate(struct clv_training_result *result, size_t poi
                                   const double *w, const struct clv_decoding *decoding,
                                   struct clv_error *err) CLV_CHECK;
 
-/* The couplings of Potts forms are not negative: w = max(w, 0) there. */
+/* Sets the negative couplings of Potts forms to 0. */
 void project_couplings(double *w, const struct clv_weight_layout *layout);
 
 /* The dual of the structured SVM with non-negative couplings, for block-coordinate Frank-Wolfe. */
@@ -278,13 +279,14 @@ double dual_product(const struct dual_point *point, const double *a, const doubl
 /* D = -lambda/2 <w, S^-1 w> + l. */
 double dual_value(const struct dual_point *point);
 
-/* The step in [0, 1] along `delta` (and loss_change in l) that raises D most: exact. 0 if D does not rise. */
+/* Returns the step in [0, 1] along `delta` (and loss_change in l) that raises D most, by exact line search; 0 if D does
+ * not rise. */
 double dual_line_search(const struct dual_point *point, const double *delta, double loss_change);
 
 /* v += step * delta, w = S times the projection of v, l += step * loss_change. */
 void dual_step(struct dual_point *point, const double *delta, double loss_change, double step);
 
-/* Sets another S for the same distributions; w follows from v. O(size). */
+/* Changes S, keeps the distributions and thus v, and computes w again. O(size). */
 void dual_set_variance(struct dual_point *point, const double *variance);
 
 /* Returns why no weight starts at random, as a clause for an error message, or NULL if some do. Either weights are
@@ -292,9 +294,9 @@ void dual_set_variance(struct dual_point *point, const double *variance);
 const char *idle_start(const struct clv_training *training, bool all_random);
 
 /* Sets the first weights of learners with hidden nodes: w[clv_weight_layout_size] = the training's init or, without
- * one, 0. Weights of features that only hidden nodes or edges at hidden nodes have are normal variables of this
- * deviation: w = 0 is a saddle, where hidden states that nothing distinguishes stay equal. `all_random`: all weights
- * are. */
+ * one, 0. Weights of features that occur only at hidden nodes or their edges are normal variables of this standard
+ * deviation, because w = 0 is a saddle point at which indistinguishable hidden states stay equal. all_random: all
+ * weights are such variables. */
 enum clv_status start_weights(double *w, const struct clv_training *training, double deviation, bool all_random,
                               struct clv_error *err) CLV_CHECK;
 
@@ -302,14 +304,14 @@ enum clv_status start_weights(double *w, const struct clv_training *training, do
 
 /* w[n] = argmin_u |u - w|_2 subject to |u|_1 <= radius, radius > 0. scratch[n] is overwritten. Expected O(n): Duchi,
  * Shalev-Shwartz, Singer, Chandra: Efficient projections onto the l1-ball for learning in high dimensions (ICML 2008),
- * Figure 2. Pivots are medians of three, so that the same input takes the same way. */
+ * Figure 2. Pivots are medians of three instead of random entries, so that results are reproducible. */
 void l1_ball_project(double *w, size_t n, double radius, double *scratch);
 
 /* Functions on a row of the learners' table, besides the public ones. */
 
 /* Returns why a parameter cannot change the result of a training, whatever its value, as a clause ("--paper is 1",
- * "every image has a mask"), which is in `space` if it had to be composed; NULL if it can. Other parameters count as
- * they are set. A training without a dataset is judged by its parameters alone. */
+ * "every image has a mask"), which is in `space` if it had to be composed; NULL if it can. The values of other
+ * parameters are taken into account. A training without a dataset is judged only by its parameters. */
 #define IDLE_SPACE 80
 const char *learner_idle(char space[IDLE_SPACE], const struct clv_learner *learner, const struct clv_training *training,
                          int parameter);
@@ -317,27 +319,29 @@ const char *learner_idle(char space[IDLE_SPACE], const struct clv_learner *learn
 /* Index of the parameter of that role, or -1. */
 int learner_role(const struct clv_learner *learner, enum clv_role role);
 
-/* Its value in a training (learner_setting); `otherwise` if the learner has none. */
+/* Value of the parameter of that role in a training (learner_setting), or `otherwise` if the learner has no such
+ * parameter. */
 double learner_value(const struct clv_learner *learner, const struct clv_training *training, enum clv_role role,
                      double otherwise);
 
-/* Index of the parameter that cross-validation chooses, against the sum of losses or their mean; or -1. */
+/* Index of the parameter that cross-validation chooses, or -1: that of CLV_ROLE_LAMBDA_OF_MEAN, else of
+ * CLV_ROLE_REGULARISATION. */
 int learner_regularisation(const struct clv_learner *learner);
 
-/* Whether the training is to follow the published algorithm: the parameter of CLV_ROLE_PAPER. */
+/* Whether the training follows the published algorithm, by the parameter of CLV_ROLE_PAPER. */
 bool learner_is_published(const struct clv_learner *learner, const struct clv_training *training);
 
-/* The value of a parameter in a training. In a training as published it may be replaced by the row's published
- * value. */
+/* Returns the value of a parameter in a training; in a training as published the row's published value, if it has
+ * one. */
 double learner_setting(const struct clv_learner *learner, const struct clv_training *training, int parameter);
 
-/* Memory that a training keeps beyond the data, about. */
+/* Estimated bytes that a training keeps beyond the data. */
 double learner_bytes(const struct clv_learner *learner, const struct clv_training *training);
 
-/* Nodes of the training's examples with masks. */
+/* Returns the number of nodes of the training's examples with masks. */
 double training_n_nodes(const struct clv_training *training);
 
-/* Whether the learner can train this form for that many labels on graphs of this kind. */
+/* Whether the learner can train this form for n_labels labels on graphs of this kind. */
 bool learner_trains(const struct clv_learner *learner, enum clv_pairwise form, int32_t n_labels, enum clv_graph graph);
 
 /* Functions that fill struct clv_training_result. */
@@ -346,12 +350,12 @@ bool learner_trains(const struct clv_learner *learner, enum clv_pairwise form, i
 enum clv_status curve_add(struct clv_training_result *result, struct clv_curve_point point,
                           struct clv_error *err) CLV_CHECK;
 
-/* result->w = w, with zero couplings where they were not learned. Two labels with a full table are to be decoded by MAP
- * in chains, unless the learner has set another decoding. */
+/* result->w = w, with zero couplings where they were not learned. For two labels with full tables sets the decoding to
+ * CLV_DECODE_MAP, unless the learner has set another one. */
 enum clv_status result_set(struct clv_training_result *result, const struct examples *self, const double *w,
                            struct clv_error *err) CLV_CHECK;
 
-/* Sets result->variance, filled up in the same way. */
+/* Sets result->variance in the same way. */
 enum clv_status result_set_variance(struct clv_training_result *result, const struct examples *self,
                                     const double *variance, struct clv_error *err) CLV_CHECK;
 
@@ -360,7 +364,7 @@ void result_note(struct clv_training_result *result, const char *name, double va
 
 /* The state of a training in its checkpoints: arrays by name, and the curve. */
 
-/* The numbers that may be read. Any position may be read; its learner checks it. */
+/* The numbers that a field may have; reading any other number is an error. Positions are checked by their learners. */
 enum state_range {
     STATE_FINITE,
     STATE_NOT_NEGATIVE, /* and finite */
@@ -393,7 +397,8 @@ enum clv_status state_read_curve(struct clv_training_result *result, const struc
 enum clv_status state_refuse(const struct checkpoints *checkpoints, const char *what, struct clv_error *err) CLV_CHECK;
 
 /* The course of a training does what the loops of learners have in common. The loop itself is in the learner's file;
- * the course decides whether it goes on, adds the points of the curve, keeps the checkpoints and ends the training:
+ * the course decides whether it continues, adds the points of the curve, writes the checkpoints and ends the training.
+ * A look evaluates the weights of that moment and adds their point to the curve.
  *
  *     course_open(&course, &NAME_learner, result, &examples);
  *     course.n_passes = ..;
@@ -425,15 +430,15 @@ struct course {
     size_t n_fields;
     enum clv_status (*save)(void *owner, struct clv_error *err); /* writes the checkpoint; NULL: fields and position */
     void *owner;
-    size_t pass, n_passes; /* complete ones, and all; progress is reported in these: passes, rounds or steps */
-    size_t n_taken;        /* examples that the pass's steps have taken */
+    size_t pass, n_passes; /* complete ones, and all; passes, rounds or steps, which progress counts */
+    size_t n_taken;        /* examples of the pass that its steps have used */
     const int32_t *order;  /* [n] examples in the order of the pass, which are read ahead; NULL: not known */
-    size_t batch;          /* examples a step takes, except a pass's last one; 1 at first */
+    size_t batch;          /* examples of a step; the last step of a pass may have fewer; 1 at first */
     size_t look_every;     /* passes between two looks; the last pass has a look as well; 0: the loop decides */
-    bool looks_first;      /* there is a look before any pass */
+    bool looks_first;      /* a look precedes the first pass */
     bool is_quiet;         /* looks do not report progress */
-    bool skips_loss;       /* looks do not measure the loss on the examples, which would take a pass of its own */
-    bool is_begun;         /* steps may have been made, so what precedes them is not done again */
+    bool skips_loss;       /* looks do not measure the loss on the examples, which would take another pass */
+    bool is_begun;         /* steps may have been made, so preparations are not repeated */
     bool is_over;          /* set by a learner that needs no more passes */
     bool stopped;          /* the caller asked to stop */
     char note[256];        /* about the curve's last point */
@@ -443,7 +448,7 @@ struct course {
 void course_open(struct course *self, const struct clv_learner *learner, struct clv_training_result *result,
                  const struct examples *examples);
 
-/* Adds a field to the state, whose values are not copied; NULL values: no field. Before course_resume. */
+/* Adds a field, unless its values are NULL, to the state. Values are not copied. Call it before course_resume. */
 void course_holds(struct course *self, struct state_field field);
 
 /* Fills fields, position and curve if there is a checkpoint of a training that had begun. */
@@ -452,7 +457,7 @@ enum clv_status course_resume(struct course *self, struct clv_error *err) CLV_CH
 /* Whether a look is due, or a pass is left and no stop was requested. */
 bool course_goes_on(struct course *self);
 
-/* Whether a look is due that the curve does not have: its last point's pass is another one. */
+/* Whether a look is due and the curve has no point of this pass yet. */
 bool course_lacks_look(const struct course *self);
 
 /* Whether the pass has another step. Once all of its examples are taken the pass is complete and is counted. */

@@ -1,5 +1,5 @@
-/* The course of a training: what the loops of all learners have in common, so that a learner has no more than its steps
- * and what it looks at. Start at course_goes_on. */
+/* The course of a training: what the loops of all learners have in common, so that a learner's file has only its steps
+ * and its evaluations. Start at course_goes_on. */
 #include "learn/common/common.h"
 
 #include <math.h>
@@ -136,7 +136,7 @@ static void add_to_note(struct course *self, const char *what, double value)
     snprintf(self->note + used, sizeof self->note - used, "%s%s %.4f", used ? ", " : "", what, value);
 }
 
-/* Sets the note of a point: the text given, or the objective and what its bound leaves open; and the losses. */
+/* Sets the note of a point: the given text, or the objective and its gap to the bound; then the losses. */
 static void describe(struct course *self, const struct clv_curve_point *point, const char *note)
 {
     const struct clv_training_result *result = self->result;

@@ -1,5 +1,5 @@
 /* Solves the MAP problems of learners: loads the scores of a problem under weights, with or without its loss, and finds
- * the best labelling by the oracle. Every thread has a decoder whose memory grows and is kept. Start at decode. */
+ * the MAP labelling. Every thread has a decoder, which keeps its memory. Start at decode. */
 #include "learn/common/common.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "feature/dataset/dataset.h"
 
-/* Decoders that are not finished yet. */
+/* Decoders under construction, which decoders_new releases if it fails. */
 struct decoder_list {
     struct decoder *decoders; /* [n] */
     int n;
@@ -57,7 +57,7 @@ static size_t entries_per_edge(const struct clv_weight_layout *layout)
     return 0;
 }
 
-/* Whether the only feature of all edges is 1, so that they have the same table, which is then stored once. */
+/* Whether every edge has one feature, which is 1. All edges then have the same table, which is stored once. */
 static bool shares_table(const struct clv_problem *problem, const struct clv_weight_layout *layout)
 {
     int same = layout->pairwise == CLV_PAIRWISE_FULL && layout->n_edge_features == 1;

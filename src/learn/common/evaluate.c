@@ -39,7 +39,7 @@ static bool evaluation_results(struct comm_piece *piece, void *context, size_t i
 
 enum clv_status evaluate_each(double *losses, const struct evaluation *evaluation, struct clv_error *err)
 {
-    /* Slices without a mask are labelled like the others: they are not states to be summed over. */
+    /* MAP instead of marginal MAP: slices without a mask are labelled like the others and not summed over. */
     static const struct clv_decoding of_windows = {.rule = CLV_DECODE_MAP};
     OWNED(losses_release)
     struct losses self = {

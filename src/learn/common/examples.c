@@ -1,6 +1,6 @@
-/* Opens the examples of a training and surveys them: the loss of the truth, the numbers of known nodes, and the sizes
- * of features, which determine the units of regularisation. Also computes hinges and losses over all examples, and
- * fills the results of learners. Start at examples_open. */
+/* Opens the examples of a training and surveys them: measures the loss of the true labels, the numbers of known nodes,
+ * and the magnitudes of features, which determine the units of regularisation. Also computes hinges and losses over all
+ * examples, and fills the results of learners. Start at examples_open. */
 #include "learn/common/common.h"
 
 #include <math.h>
@@ -89,7 +89,7 @@ enum clv_status examples_open(struct examples *self, const struct clv_training *
     result.most_loss = mean_of(survey.most, n);
     double n_edges = mean_of(survey.n_edges, n);
     result.edge_scale = n_edges > 0 ? mean_of(survey.edges, n) / n_edges : 0;
-    /* Without a known node or a feature, no weights follow. */
+    /* Without a known node that has a feature, nothing can be learned. */
     FAIL_IF(!(result.scale > 0), CLV_ERR_DATA, "no node of the %zu examples has both a known label and a feature", n);
     MUST(decoders_new(&result.decoders, result.n_threads, training->engine, err));
     decoders_watch(result.decoders, result.n_threads, training->dataset);
@@ -107,9 +107,9 @@ void examples_release(struct examples *self)
 void examples_expect(const struct examples *self, const int32_t *next, size_t n)
 {
     if (comm_size() > 1)
-        return; /* most of them are for other processes */
+        return; /* most of these examples belong to other processes */
     for (size_t k = 0; k < n && k < MAX_EXPECTED; k++)
-        if ((size_t)next[k] < self->n) /* the others are weak ones */
+        if ((size_t)next[k] < self->n) /* larger numbers are weak examples */
             dataset_expects(self->training->dataset, &self->problems[next[k]]);
 }
 
@@ -142,8 +142,8 @@ static enum clv_status hinge_of_example(void *context, size_t index, int thread,
     FAIL_IF(stop_requested(self->training->progress), CLV_ERR_INTERRUPTED, "interrupted");
     double score;
     MUST(decode_augmented(decoder, &score, problem, &self->layout, pass->w, err));
-    /* Both scores are loss-augmented, so their difference lacks L(y_i). The oracle rounds, so its slack is added to keep
-     * an upper bound. */
+    /* Both scores are loss-augmented, so their difference lacks L(y_i). The MAP solver rounds; adding its slack keeps
+     * the hinge an upper bound. */
     pass->hinge[index] = fmax(0, score + oracle_slack(decoder->oracle) - decoder_truth_score(decoder, problem)) +
                          self->truth_loss[index];
     return CLV_OK;
@@ -223,7 +223,7 @@ static enum clv_status set_weights(double **to, const struct examples *self, con
 enum clv_status result_set(struct clv_training_result *result, const struct examples *self, const double *w,
                            struct clv_error *err)
 {
-    /* For two labels the oracle would cut, which tables of any sign do not allow. */
+    /* The default for two labels is a minimum cut, which full tables of any sign do not allow. */
     const struct clv_weight_layout *layout = &self->layout;
     if (layout->pairwise == CLV_PAIRWISE_FULL && layout->n_labels == 2 && result->decoding.rule == CLV_DECODE_ORACLE)
         result->decoding.rule = CLV_DECODE_MAP;

@@ -1,13 +1,14 @@
-/* The geometry of the dual.
+/* The dual of the structured SVM with non-negative couplings: its value, steps and exact line search
+ * (dual_line_search), for block-coordinate Frank-Wolfe (margin/bcfw.c).
  *
- * Primal, with psi_i(y) = Psi(x_i, y_i) - Psi(x_i, y) and couplings c the last weights:
+ * The primal problem, with psi_i(y) = Psi(x_i, y_i) - Psi(x_i, y), where the couplings c are the last weights:
  *
  *     min_w  lambda/2 |w|^2 + (1/n) sum_i H_i(w)   subject to c >= 0,     H_i(w) = max_y L_i(y) - <w, psi_i(y)>
  *
  * Write H_i as a maximum over distributions alpha_i of labellings, and give c >= 0 multipliers mu >= 0. With
  *
- *     v(alpha) = sum_i v_i,   v_i = 1/(lambda n) sum_y alpha_i(y) psi_i(y),   l(alpha) = 1/n sum_i sum_y alpha_i(y)
- * L_i(y)
+ *     v(alpha) = sum_i v_i,   v_i = 1/(lambda n) sum_y alpha_i(y) psi_i(y),
+ *     l(alpha) = 1/n sum_i sum_y alpha_i(y) L_i(y)
  *
  * the Lagrangian is least at w = v + (0, mu)/lambda, where it is -lambda/2 |v + (0, mu)/lambda|^2 + l. The best mu sets
  * each negative coupling of v to zero and leaves the others: w = Pi(v), the projection onto c >= 0. So mu can be
@@ -21,13 +22,12 @@
  * As <w, v> = |w|^2, the Frank-Wolfe gap sum_i g_i with g_i = (1/n) H_i(w) - l_i + lambda <w, v_i> >= 0 is the whole
  * duality gap, just as without the constraint (Lacoste-Julien et al. 2013, section 4).
  *
- * With a diagonal prior variance S the penalty is lambda/2 <w, S^-1 w>. In the weights S^-1/2 w over the features S^1/2
- * psi that is the problem above, and S keeps signs; so w = S Pi(v), and every |Pi(v)|^2 above becomes <Pi(v), S Pi(v)>
- * = <w, S^-1 w>.
+ * With a diagonal prior variance S the penalty is lambda/2 <w, S^-1 w>. With weights S^-1/2 w and features S^1/2 psi
+ * this is the problem above, and S keeps signs; so w = S Pi(v), and every |Pi(v)|^2 above becomes <Pi(v), S Pi(v)> =
+ * <w, S^-1 w>.
  *
- * Along v + t delta, D'(t) = dl - lambda <Pi(v + t delta), delta> falls, and is linear between the t where a coupling
- * changes sign. There are at most as many of those as couplings: bisecting over them finds the linear piece with the
- * root. */
+ * Along v + t delta, D'(t) = dl - lambda <Pi(v + t delta), delta> decreases and is linear between the t at which a
+ * coupling changes sign, at most one per coupling. Bisecting over these t finds the linear piece with the root. */
 #include "learn/common/common.h"
 
 #include "base/machine.h"
@@ -69,7 +69,7 @@ static double variance_of(const struct dual_point *point, size_t k)
     return point->variance ? point->variance[k] : 1;
 }
 
-/* D'(t) on the line, given <v, S delta> and <delta, S delta> of the unconstrained part. */
+/* The line v + t delta. Over the unconstrained weights, along = <v, S delta> and squares = <delta, S delta>. */
 struct line {
     const struct dual_point *point;
     const double *delta;

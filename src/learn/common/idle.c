@@ -1,5 +1,5 @@
-/* Says why a parameter of a training has no effect: by the needs in its row, which name another parameter's value or
- * look at the form and the examples, then by its learner. Start at learner_idle. */
+/* Finds out why a parameter of a training has no effect: checks the needs in its row (another parameter's value, the
+ * pairwise form, the examples), then asks its learner. Start at learner_idle. */
 #include "learn/common/common.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static bool has_value(const struct clv_learner *learner, const struct clv_traini
     return need->values >> bit & 1;
 }
 
-static const char *other_value(char space[IDLE_SPACE], const struct clv_learner *learner,
+static const char *wrong_value(char space[IDLE_SPACE], const struct clv_learner *learner,
                                const struct clv_training *training, const struct clv_need *need)
 {
     const struct clv_parameter *row = &learner->parameters[need->parameter];
@@ -71,8 +71,8 @@ static bool has_hidden(const struct clv_training *training)
     return false;
 }
 
-/* Names what the data lack; without data nothing. */
-static const char *lacking(const struct clv_training *training, enum clv_need_of of)
+/* Returns which data are missing, as a clause, or NULL if none are. Without a dataset, NULL. */
+static const char *missing_data(const struct clv_training *training, enum clv_need_of of)
 {
     const bool has_weak = training->n_weak > 0, has_masks = training->n_examples > 0;
     if (!training->dataset)
@@ -93,13 +93,13 @@ static const char *lacking(const struct clv_training *training, enum clv_need_of
     return NULL;
 }
 
-static const char *unmet(char space[IDLE_SPACE], const struct clv_learner *learner, const struct clv_training *training,
-                         const struct clv_need *need)
+static const char *unmet_need(char space[IDLE_SPACE], const struct clv_learner *learner,
+                              const struct clv_training *training, const struct clv_need *need)
 {
     switch (need->of) {
-    case CLV_NEEDS_VALUE: return other_value(space, learner, training, need);
+    case CLV_NEEDS_VALUE: return wrong_value(space, learner, training, need);
     case CLV_NEEDS_RANDOM_START: return idle_start(training, has_value(learner, training, need));
-    default: return lacking(training, need->of);
+    default: return missing_data(training, need->of);
     }
 }
 
@@ -111,6 +111,6 @@ const char *learner_idle(char space[IDLE_SPACE], const struct clv_learner *learn
         return name_paper(space, learner, training);
     const char *why = NULL;
     for (size_t k = 0; k < CLV_MAX_NEEDS && !why; k++)
-        why = unmet(space, learner, training, &row->needs[k]);
+        why = unmet_need(space, learner, training, &row->needs[k]);
     return why || !learner->idle ? why : learner->idle(training, parameter);
 }

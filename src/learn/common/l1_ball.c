@@ -1,16 +1,17 @@
-/* The projection is u_k = sign(w_k) max(0, |w_k| - theta), where theta >= 0 solves sum_k max(0, |w_k| - theta) =
- * radius. With the rho largest magnitudes above theta, theta = (their sum - radius) / rho: a magnitude m is above it if
- * and only if
+/* Projects a vector onto an L1 ball (l1_ball_project): u_k = sign(w_k) max(0, |w_k| - theta), where theta >= 0 solves
+ * sum_k max(0, |w_k| - theta) = radius. If the rho largest magnitudes are above theta, theta = (their sum - radius) /
+ * rho. A magnitude m is above theta if and only if
  *
  *     sum_{m_j >= m} (m_j - m) < radius.
  *
- * Most weights on a ball are zeros, and a step moves few. So theta is first looked for from below, in passes without
- * branches,
+ * Most weights on a ball are 0, and a training step changes few. So theta is first approached from below, in passes
+ * without branches,
  *
  *     theta <- (sum_{m_j > theta} m_j - radius) / (their number)
  *
- * which ends where the same entries are left as before (Michelot 1986). That can take as many passes as there are
- * entries; after some, partitioning as quickselect does settles the question for half of what is left at a time. */
+ * until a pass leaves the same entries above theta (Michelot 1986). That can take as many passes as there are entries.
+ * After MOST_PASSES passes the entries are partitioned as in quickselect, which decides about half of the remaining
+ * entries at a time. */
 #include "learn/common/common.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@
 
 typedef long long counts __attribute__((vector_size(CHAIN_LANES * sizeof(long long))));
 
-/* Number of the entries of m[n] above theta, and *sum, their sum. */
+/* Returns the number of entries of m[n] above theta and sets *sum to their sum. */
 FOR_EACH_MACHINE static size_t sum_above(double *sum, const double *m, size_t n, double theta)
 {
     const lanes bound = {theta, theta, theta, theta};
@@ -46,7 +47,8 @@ FOR_EACH_MACHINE static size_t sum_above(double *sum, const double *m, size_t n,
     return n_above;
 }
 
-/* *theta of the magnitudes m[n], whose sum `norm` exceeds the radius, from below; false if it is not found. */
+/* Finds *theta of the magnitudes m[n], whose sum `norm` exceeds the radius, from below. Returns false if MOST_PASSES
+ * passes do not reach it. */
 static bool climb_to_threshold(double *theta, const double *m, size_t n, double norm, double radius)
 {
     size_t last = n;
@@ -54,7 +56,7 @@ static bool climb_to_threshold(double *theta, const double *m, size_t n, double 
     for (int pass = 0; pass < MOST_PASSES; pass++) {
         double sum;
         size_t n_above = sum_above(&sum, m, n, *theta);
-        if (n_above == last || !n_above) /* none: of equal magnitudes, rounded */
+        if (n_above == last || !n_above) /* n_above is 0 for equal magnitudes, by rounding */
             return n_above;
         *theta = (sum - radius) / (double)n_above;
         last = n_above;
@@ -67,7 +69,7 @@ static double median_of_three(double a, double b, double c)
     return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
-/* Moves the entries >= pivot of m[n] to the front; returns their number, *sum their sum. */
+/* Moves the entries >= pivot of m[n] to the front. Returns their number and sets *sum to their sum. */
 static size_t partition(double *m, size_t n, double pivot, double *sum)
 {
     size_t n_front = 0;
@@ -82,7 +84,7 @@ static size_t partition(double *m, size_t n, double pivot, double *sum)
     return n_front;
 }
 
-/* theta of the magnitudes m[n], whose sum exceeds the radius. */
+/* Returns theta of the magnitudes m[n], whose sum exceeds the radius, by partitioning them. */
 static double threshold_of(double *m, size_t n, double radius)
 {
     double above = 0, pivot = 0; /* the sum of the magnitudes known to exceed theta */
@@ -97,7 +99,7 @@ static double threshold_of(double *m, size_t n, double radius)
             n_above += n_front;
             m += n_front;
             n -= n_front;
-        } else { /* the pivot is not: nor what equals it */
+        } else { /* neither the pivot nor its equals are above theta */
             size_t n_left = 0;
             for (size_t k = 0; k < n_front; k++)
                 if (m[k] > pivot)
@@ -106,7 +108,7 @@ static double threshold_of(double *m, size_t n, double radius)
         }
     }
     return n_above ? (above - radius) / (double)n_above
-                   : pivot; /* a radius that vanishes against the largest, the pivot */
+                   : pivot; /* the radius is too small to lower the largest magnitude, the last pivot */
 }
 
 void l1_ball_project(double *w, size_t n, double radius, double *scratch)

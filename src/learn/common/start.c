@@ -1,5 +1,5 @@
-/* Chooses the weights at which learners with hidden nodes start: given ones, or random ones where hidden nodes would
- * otherwise stay equal. */
+/* Chooses the weights at which learners with hidden nodes start: given ones, or random ones if hidden states would
+ * otherwise stay equal (start_weights). */
 #include <string.h>
 
 #include "base/base.h"
@@ -12,9 +12,9 @@ static bool is_known(const struct clv_problem *problem, int32_t node)
     return problem->label[node] != CLV_UNKNOWN;
 }
 
-/* seen[clv_weight_layout_size]: whether known nodes, or edges between two, have the feature that a weight belongs
- * to, and whether hidden ones have. */
-static void see(uint8_t *seen, const struct clv_training *training)
+/* Sets seen[clv_weight_layout_size]: SEEN_KNOWN if a known node, or an edge between two, has the weight's feature;
+ * SEEN_HIDDEN if a hidden node or one of its edges has it. */
+static void mark_features(uint8_t *seen, const struct clv_training *training)
 {
     const struct clv_weight_layout *layout = &training->layout;
     size_t d = (size_t)layout->n_features, p = (size_t)layout->n_edge_features, n_rows = clv_weight_layout_rows(layout);
@@ -46,7 +46,7 @@ enum clv_status start_weights(double *w, const struct clv_training *training, do
     OWNED_ARRAY uint8_t *seen = array_zalloc(size, 1);
     NEED(seen);
     if (!training->init && !all_random)
-        see(seen, training);
+        mark_features(seen, training);
     for (size_t k = 0; k < size; k++)
         if (training->init)
             w[k] = training->init[k];
@@ -68,7 +68,7 @@ const char *idle_start(const struct clv_training *training, bool all_random)
     OWNED_ARRAY uint8_t *seen = array_zalloc(size, 1);
     if (!seen)
         return NULL;
-    see(seen, training);
+    mark_features(seen, training);
     for (size_t k = 0; k < size; k++)
         n_random += seen[k] == SEEN_HIDDEN;
     return n_random ? NULL : "nodes of known label have all features";

@@ -3,8 +3,9 @@
  *
  *     min_w  F(w) = NLL(w) + R(w),    R(w) = 0, lambda |w|^2 or lambda sum_k |w_k|
  *
- * with the likelihood of crf_objective.c, by L-BFGS, or by OWL-QN for the absolute values (lbfgs.c). F is convex. With
- * the square, F - lambda |w|^2 is convex too, so that F* >= F(w) - |dF/dw|^2 / (4 lambda), a lower bound at no cost. */
+ * NLL is computed by crf_objective.c. L-BFGS minimises F, OWL-QN if R has absolute values (lbfgs.c). F is convex. With
+ * the squared penalty F - lambda |w|^2 is convex too, so F* >= F(w) - |dF/dw|^2 / (4 lambda), a lower bound at no
+ * cost. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "learn/crf/crf.h"
 #include "mrf/problem.h"
 
-/* The state that a training is resumed from. */
+/* The state from which a training resumes. */
 struct crf_state {
     struct lbfgs *lbfgs;                /* its state */
     size_t n_evaluations;               /* evaluations that led to its x; 0: none yet */
@@ -36,7 +37,8 @@ static size_t list_vectors(struct state_field fields[5], double numbers[2], cons
     return 5;
 }
 
-/* Writes the state. Before the first step it is only the weights to start from: the first evaluation is made again. */
+/* Writes the state. Before the first step only the position is written: a resumed training repeats the first
+ * evaluation. */
 static enum clv_status crf_state_write(struct checkpoints *checkpoints, const struct crf_state *state,
                                        struct clv_error *err)
 {
@@ -127,7 +129,7 @@ static enum clv_status save(void *crf, struct clv_error *err)
     return crf_state_write(&self->course.checkpoints, &self->state, err);
 }
 
-/* F and its gradient without the absolute values, which OWL-QN handles. */
+/* Computes F and its gradient without the absolute values, which OWL-QN handles. */
 static enum clv_status evaluate(double *value, double *gradient, void *context, const double *w, struct clv_error *err)
 {
     struct crf *self = context;
@@ -168,7 +170,7 @@ static bool is_done(const struct crf *self)
     return before - lbfgs->value < self->training->parameters[TOLERANCE] * lbfgs->value;
 }
 
-/* Minimises F from the state on. */
+/* Minimises F, beginning at the state. */
 static enum clv_status minimise(struct crf *self, struct clv_error *err)
 {
     struct crf_state *state = &self->state;
@@ -213,8 +215,8 @@ static enum clv_status crf_open(struct crf *self, const struct clv_training *tra
     return crf_objective_open(&self->objective, &self->examples, err);
 }
 
-/* Chooses the oracle's MAP for chains with one table or with more than two labels. On other forests the default is as
- * exact. */
+/* Chooses the default rule without edges, and for chains with more than two labels or a shared table; for other forests
+ * CLV_DECODE_MAP. Each is exact there. */
 static enum clv_status choose_decoding(struct clv_decoding *decoding, const struct crf *self, struct clv_error *err)
 {
     bool is_chain = self->objective.k > 2 || self->objective.is_shared;
@@ -249,7 +251,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     return course_end(&self.course, self.lbfgs.x, err);
 }
 
-/* L-BFGS keeps two vectors a step remembered. */
+/* L-BFGS keeps two vectors per remembered step. */
 static double bytes(const struct clv_training *training)
 {
     double moves = 2 * training->parameters[MEMORY] * (double)clv_weight_layout_size(&training->layout);

@@ -1,7 +1,8 @@
-/* The negative log-likelihood of a CRF over all examples, and its gradient. A worker is one thread's part: it adds the
- * log-partition and the expected features of one example, by sums over chains in vector lanes, in the log domain where
- * scores differ too much, or over forests. Threads take chunks of examples, whose sums are added in one order: the same
- * bytes at any number of threads. Start at crf_objective_at; crf_worker_add is that of one example. */
+/* The negative log-likelihood of a CRF over all examples, and its gradient. Each thread has a worker, which adds the
+ * log-partition and the expected features of an example: by sums over chains in vector lanes, in the log domain if
+ * scores differ too much, or by sums over a forest. Threads take chunks of examples, whose sums are added in a fixed
+ * order, so that results have the same bytes at any number of threads. Start at crf_objective_at; crf_worker_add
+ * handles one example. */
 #include "learn/crf/crf.h"
 
 #include <math.h>
@@ -11,11 +12,11 @@
 #include "cluster/comm_for.h"
 #include "feature/dataset/dataset.h"
 
-#define FEW_CHUNKS       16
-#define MOST_CHUNKS      1024
-#define EXAMPLES_A_CHUNK 128 /* once there are more than FEW_CHUNKS, so that adding their sums costs little */
-#define WORK_OF_A_THREAD 2e6 /* additions; about half a millisecond */
-#define CHUNK_BYTES      ((size_t)32 << 20) /* of the sums of all chunks together; there are at least two chunks */
+#define FEW_CHUNKS         16
+#define MOST_CHUNKS        1024
+#define EXAMPLES_PER_CHUNK 128 /* once there are more than FEW_CHUNKS, so that adding their sums costs little */
+#define WORK_PER_THREAD    2e6 /* additions; about half a millisecond */
+#define CHUNK_BYTES        ((size_t)32 << 20) /* of the sums of all chunks together; there are at least two chunks */
 
 struct crf_worker {
     struct chain_sums sums;
@@ -23,11 +24,12 @@ struct crf_worker {
     double *sums_memory, *kernel_memory;
     double *table; /* [k][k] of the current edge */
     struct clv_forest *forest;
-    double *scratch; /* for pieces that are not chains with scores in range */
+    double *scratch; /* for forests, and for chains whose scores differ too much */
     size_t scratch_capacity;
 };
 
-/* Nodes first .. first + n - 1 of a problem, joined one after the other by edges from `edge` on. */
+/* A chain within a problem: nodes first .. first + n - 1, each joined to the next by the edges edge, edge + 1 and so
+ * on. */
 struct piece {
     const struct clv_problem *problem;
     size_t first, n, edge;
@@ -71,7 +73,7 @@ static void crf_workers_free(struct crf_worker *workers, int n)
     array_free(workers);
 }
 
-/* Workers that are not finished yet. */
+/* Workers under construction, which crf_workers_new releases if it fails. */
 struct worker_list {
     struct crf_worker *workers; /* [n] */
     int n;
@@ -100,7 +102,7 @@ static struct crf_worker *crf_worker_at(struct crf_worker *workers, int thread)
     return &workers[thread];
 }
 
-/* table[k][k] of an edge: sum_q P[a][b][q] e_q. */
+/* Computes table[k][k] of an edge, sum_q P[a][b][q] e_q, unless the table is shared. Returns the table. */
 static const double *edge_table(double *table, const struct crf_objective *objective, const float *features)
 {
     if (objective->is_shared)
@@ -136,7 +138,7 @@ static void score_nodes(struct crf_worker *self, const struct crf_objective *obj
     }
 }
 
-/* f(y_i) of the piece. */
+/* Score of the true labels of a piece. */
 static double truth_score(struct crf_worker *self, const struct crf_objective *objective, const struct piece *piece)
 {
     const int32_t *label = &piece->problem->label[piece->first];
@@ -233,7 +235,7 @@ static enum clv_status add_piece(double *nll, double *sums, struct crf_worker *s
     return CLV_OK;
 }
 
-/* Whether edges join neighbours i and i + 1 alone, in order. */
+/* Whether edges join only neighbours i and i + 1, in order. */
 static bool is_linear(const struct clv_problem *problem)
 {
     int32_t last = -1;
@@ -267,7 +269,8 @@ static enum clv_status add_chains(double *nll, double *sums, struct crf_worker *
     return CLV_OK;
 }
 
-/* Nodes of unknown label score 0 and have no edges, so each adds log K to the log-partition. */
+/* Unlabelled nodes and their edges have score 0, so that each such node adds log K to the log-partition, which is
+ * subtracted. */
 static enum clv_status add_forest(double *nll, double *sums, struct crf_worker *self,
                                   const struct crf_objective *objective, const struct clv_problem *problem,
                                   struct clv_error *err)
@@ -298,8 +301,8 @@ static enum clv_status add_forest(double *nll, double *sums, struct crf_worker *
 }
 
 /* Adds an example: *nll += its negative log-likelihood, sums[chunk_size] += its E[Psi]. Chains, and pieces of chains
- * between nodes of unknown label, are summed by chain_sums_run, or in the log domain if scores differ too much; other
- * forests by clv_forest_run. */
+ * between unlabelled nodes, are summed by chain_sums_run, or in the log domain if scores differ too much; other forests
+ * by clv_forest_run. */
 static enum clv_status crf_worker_add(double *nll, double *sums, struct crf_worker *self,
                                       const struct crf_objective *objective, size_t example, struct clv_error *err)
 {
@@ -313,7 +316,7 @@ static enum clv_status crf_worker_add(double *nll, double *sums, struct crf_work
     return status == CLV_ERR_DATA && name ? fail_within(err, status, name) : status;
 }
 
-/* Whether every edge of an example has the same one feature of 1. */
+/* Whether the first feature of every edge of an example is 1. */
 static bool has_plain_edges(const struct clv_problem *problem)
 {
     for (int32_t e = 0; e < problem->n_edges; e++)
@@ -337,7 +340,7 @@ static void survey(struct crf_objective *self)
 
 static size_t choose_chunks(size_t n, size_t chunk_size)
 {
-    size_t fit = CHUNK_BYTES / (chunk_size * sizeof(double)), most = n / EXAMPLES_A_CHUNK;
+    size_t fit = CHUNK_BYTES / (chunk_size * sizeof(double)), most = n / EXAMPLES_PER_CHUNK;
     most = most < FEW_CHUNKS ? FEW_CHUNKS : most < MOST_CHUNKS ? most : MOST_CHUNKS;
     most = fit < most ? fit : most;
     most = most < 2 ? 2 : most;
@@ -369,7 +372,7 @@ static int choose_threads(const struct crf_objective *self)
         double n_entries = (double)(problem->row[problem->n_nodes] - problem->row[0]);
         work += (2 * n_entries + 3 * (double)problem->n_edges * (double)self->k) * (double)self->width;
     }
-    double most = 1 + work / WORK_OF_A_THREAD;
+    double most = 1 + work / WORK_PER_THREAD;
     return most < self->examples->n_threads ? (int)most : self->examples->n_threads;
 }
 
@@ -446,7 +449,7 @@ static enum clv_status run_chunk(void *context, size_t chunk, int thread, struct
     return CLV_OK;
 }
 
-/* E[Psi] - Psi(x, y) in the order of the weights. */
+/* Writes E[Psi] - Psi(x, y) in the order of the weights. */
 static void write_gradient(double *gradient, const struct crf_objective *self)
 {
     size_t lane = self->n_rows == 1, k = self->k;

@@ -1,4 +1,4 @@
-/* Products of sparse feature rows with weights whose labels stand in vector lanes, as kernels for several vector
+/* Products of sparse feature rows with weights that have one label per vector lane: kernels for several vector
  * widths. */
 #include "learn/crf/crf.h"
 
@@ -45,7 +45,7 @@ INLINE void scatter_part(double *restrict gradient, const double *restrict margi
     }
 }
 
-/* Calls PART for MOST_VECTORS vectors at a time, their number a constant. */
+/* Calls PART for up to MOST_VECTORS vectors at a time, with their number as a constant. */
 #define FOR_EACH_PART(PART, to, from)                                                                                  \
     for (size_t first = 0; first < width; first += MOST_VECTORS * CHAIN_LANES) {                                       \
         size_t left = (width - first) / CHAIN_LANES;                                                                   \

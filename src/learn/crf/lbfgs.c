@@ -1,5 +1,5 @@
 /* Limited-memory BFGS (Nocedal & Wright, Numerical optimization, second edition 2006, Algorithms 7.4 and 7.5) and, with
- * an L1 penalty, OWL-QN (Andrew & Gao, ICML 2007). Steps are found by a line search under the strong Wolfe conditions
+ * an L1 penalty, OWL-QN (Andrew & Gao, ICML 2007). A line search finds steps that fulfil the strong Wolfe conditions
  * (line_search: Algorithms 3.5 and 3.6). Start at lbfgs_step, at the end. */
 #include "learn/crf/crf.h"
 
@@ -10,11 +10,11 @@
 #include "base/base.h"
 #include "learn/common/common.h"
 
-#define LINE_DECREASE 1e-4 /* of the promise that has to come true */
-#define CURVATURE     0.9  /* of the first slope that may be left */
-#define MARGIN        0.1  /* a trial stays so much of an interval away from its ends */
-#define GROWTH        1.1  /* a step that is too short becomes so many times as long at least */
-#define STRETCH       4    /* .. and grows by so many times what it grew by before at most */
+#define LINE_DECREASE 1e-4 /* a step lowers the value by at least this fraction of the predicted change */
+#define CURVATURE     0.9  /* .. and leaves at most this fraction of the first slope */
+#define MARGIN        0.1  /* a trial keeps this fraction of its interval away from the ends */
+#define GROWTH        1.1  /* a step that is too short grows by at least this factor */
+#define STRETCH       4    /* .. and by at most this multiple of its previous growth */
 
 struct search {
     const struct line *line;
@@ -23,7 +23,7 @@ struct search {
     int n_tried;
 };
 
-/* Whether steps below `step` change a value of which the first slope promises less than rounding errors. */
+/* Whether the change that the first slope predicts for this step is below rounding errors. */
 static bool line_is_lost(const struct line_point *start, double step)
 {
     return !(fabs(step * start->slope) > DBL_EPSILON / 16 * fabs(start->value));
@@ -38,7 +38,7 @@ static enum clv_status search_evaluate(struct line_point *point, struct search *
     return self->line->evaluate(point, self->line->context, err);
 }
 
-/* Whether a value is below the start's, and by 1e-4 of what a slope promised (< 0) at least. */
+/* Whether a value is below the start's, by at least LINE_DECREASE of the predicted change `promise` (< 0). */
 static bool line_lies_low(double value, const struct line_point *start, double promise)
 {
     return value < start->value && value <= start->value + LINE_DECREASE * promise;
@@ -54,7 +54,7 @@ static bool is_flat(const struct search *self, const struct line_point *point)
     return fabs(point->slope) <= -CURVATURE * self->start.slope;
 }
 
-/* The least of the cubic through two values and slopes (Nocedal & Wright, equation 3.59); NaN: it has none. */
+/* The minimum of the cubic through two values and slopes (Nocedal & Wright, equation 3.59); NaN if it has none. */
 static double cubic_minimum(const struct line_point *a, const struct line_point *b)
 {
     double d1 = a->slope + b->slope - 3 * (a->value - b->value) / (a->step - b->step);
@@ -62,7 +62,8 @@ static double cubic_minimum(const struct line_point *a, const struct line_point 
     return b->step - (b->step - a->step) * (b->slope + d2 - d1) / (b->slope - a->slope + 2 * d2);
 }
 
-/* Algorithm 3.6: between `low`, the lowest so far, and `high` there are steps that fulfil both conditions. */
+/* Algorithm 3.6: narrows the interval between `low`, the lowest point so far, and `high`, which has steps that fulfil
+ * both conditions. */
 static enum clv_status zoom(struct line_point *low, struct search *self, struct line_point high, struct clv_error *err)
 {
     while (self->n_tried < LINE_TRIALS && !line_is_lost(&self->start, high.step - low->step)) {
@@ -85,7 +86,8 @@ static enum clv_status zoom(struct line_point *low, struct search *self, struct 
     return CLV_OK;
 }
 
-/* Algorithm 3.5: steps grow until they are far enough, or too far. *low is the best in the end. */
+/* Algorithm 3.5: lengthens the step until it fulfils both conditions or is too long. *low is the best point at the
+ * end. */
 static enum clv_status grow(struct line_point *low, struct search *self, double step, struct clv_error *err)
 {
     while (self->n_tried < LINE_TRIALS) {
@@ -150,8 +152,8 @@ static enum clv_status evaluate(double *value, double *gradient, const struct lb
     return CLV_OK;
 }
 
-/* The gradient; with absolute values the subgradient of least length, 0 where x is 0 and stays there (Andrew & Gao,
- * equation 4). */
+/* Sets the slope to the gradient of F; with absolute values to the subgradient of least length, which is 0 where x is 0
+ * and stays 0 (Andrew & Gao, equation 4). */
 static void set_slope(struct lbfgs *self)
 {
     const double l1 = self->function.l1, *x = self->x, *gradient = self->gradient;
@@ -193,8 +195,8 @@ static size_t slot_of(const struct lbfgs *self, size_t i)
     return (self->next + self->memory - i) % self->memory;
 }
 
-/* direction = -H slope (Algorithm 7.4), the first H a multiple of the identity (equation 7.20). */
-static void turn(struct lbfgs *self)
+/* Sets direction = -H slope (Algorithm 7.4), where the first H is a multiple of the identity (equation 7.20). */
+static void set_direction(struct lbfgs *self)
 {
     size_t n = self->size;
     double *direction = self->direction;
@@ -215,7 +217,7 @@ static void turn(struct lbfgs *self)
         double share = inner_product(self->changes + k * n, direction, n) / self->curvature[k];
         add_scaled(direction, self->moves + k * n, self->share[k] - share, n);
     }
-    for (size_t k = 0; k < n && self->function.l1 > 0; k++) /* downhill in every coordinate, or 0 */
+    for (size_t k = 0; k < n && self->function.l1 > 0; k++) /* every coordinate goes downhill or is 0 */
         if (direction[k] * self->slope[k] >= 0)
             direction[k] = 0;
 }
@@ -250,8 +252,8 @@ static enum clv_status evaluate_along(struct line_point *point, void *context, s
     return CLV_OK;
 }
 
-/* The trial: a step along the direction, weights stopping at 0 where they would change their sign. A weight of 0 has
- * the sign that it is about to get. Returns what the slope promises of it, in all <= 0. */
+/* Sets the trial to a step along the direction. Weights that would change sign stop at 0; a weight of 0 can only take
+ * the sign opposite to its slope. Returns the change of F that the slope predicts, at most 0. */
 static double project_step(struct lbfgs *self, double step)
 {
     double promise = 0;
@@ -263,7 +265,7 @@ static double project_step(struct lbfgs *self, double step)
     return promise;
 }
 
-/* Halves the step until it lowers F by a share of what the slope promises (Andrew & Gao, section 3.2). */
+/* Halves the step until it lowers F by a fraction of what the slope predicts (Andrew & Gao, section 3.2). */
 static enum clv_status search_orthant(struct line_point *found, int *n_tried, struct lbfgs *self,
                                       const struct line_point *start, double step, struct clv_error *err)
 {
@@ -283,7 +285,7 @@ static enum clv_status search_orthant(struct line_point *found, int *n_tried, st
 /* Searches along -H slope; the trial is the point that was found. */
 static enum clv_status search(struct line_point *found, int *n_tried, struct lbfgs *self, struct clv_error *err)
 {
-    turn(self);
+    set_direction(self);
     const struct line_point start = {0, self->value, inner_product(self->slope, self->direction, self->size)};
     double length = sqrt(inner_product(self->direction, self->direction, self->size));
     double step = self->n_kept ? 1 : 1 / length;

@@ -1,15 +1,15 @@
 /* The concave-convex procedure (Yuille & Rangarajan 2003; Algorithm 2 of Ping, Liu & Ihler 2014).
  *
- * J is convex but for the clamped terms, which are convex and are subtracted. At some point v their tangent plane is
+ * J is convex except for the clamped terms, which are convex and subtracted. Their tangent plane at a point v lies
  * below them. With plane = the gradient of the mean clamped term at v,
  *
  *     P(w) = lambda'/2 |w|^2 + mean free term - <w, plane>
  *
  * is therefore convex, above J up to a constant, and equal to it at v. So a w that lowers P below P(v) lowers J as
- * well. The procedure alternates: find such a w, move v there, take the next plane.
+ * well. The procedure alternates: it finds such a w, moves v there and computes the next plane.
  *
- * The published way lowers P by plain gradient steps. Ours takes steps on its dual (cccp_dual.c): the lower bounds of
- * the free terms that the dual is made of hold for every plane, so the next problem starts from them. */
+ * As published, plain gradient steps lower P. By default, steps on its dual do (cccp_dual.c): the dual's lower bounds
+ * of the free terms hold for every plane, so the next problem starts from them. Start at hidden_cccp, at the end. */
 #include "learn/hidden/hidden.h"
 
 #include <math.h>
@@ -20,14 +20,14 @@
 #include "data/data.h"
 #include "learn/common/common.h"
 
-/* The plane at v = self->best. */
+/* Computes the plane at v = self->best. */
 static enum clv_status linearise(struct hidden_descent *self, struct clv_error *err)
 {
     return hidden_gradient(self->plane, NULL, NULL, &self->hidden,
                            &(struct hidden_pass){HIDDEN_CLAMPED, self->all, self->hidden.examples.n, self->best}, err);
 }
 
-/* P at w; self->gradient is that of its free term. */
+/* Computes P at w, and the gradient of its free term, self->gradient. */
 static enum clv_status surrogate_at(double *value, struct hidden_descent *self, const double *w, struct clv_error *err)
 {
     size_t size = self->hidden.size, n = self->hidden.examples.n;
@@ -43,8 +43,8 @@ static bool is_done(const struct hidden_descent *self)
     return self->course.pass >= self->course.n_passes;
 }
 
-/* A plain step down P, and the lowest point met so far in self->best. */
-static enum clv_status step_plainly(struct hidden_descent *self, struct clv_error *err)
+/* Takes a plain step down P and keeps the lowest point so far in self->best. */
+static enum clv_status take_plain_step(struct hidden_descent *self, struct clv_error *err)
 {
     double value, *w = self->ascent.w;
     MUST(surrogate_at(&value, self, w, err));
@@ -60,8 +60,8 @@ static enum clv_status step_plainly(struct hidden_descent *self, struct clv_erro
     return CLV_OK;
 }
 
-/* Does what comes next: the plane, one of n_inner plain steps, of which the lowest point is kept, or a look. */
-static enum clv_status go_on_plainly(struct hidden_descent *self, struct clv_error *err)
+/* Executes the next part of the published procedure: the plane, one of n_inner plain steps, or a look. */
+static enum clv_status run_plain_stage(struct hidden_descent *self, struct clv_error *err)
 {
     struct hidden_position *position = &self->position;
     if (position->stage == STAGE_LINEARISE) {
@@ -74,7 +74,7 @@ static enum clv_status go_on_plainly(struct hidden_descent *self, struct clv_err
     }
     if (position->stage == STAGE_LOWER) {
         if (position->n_inner < self->n_inner && !is_done(self))
-            return step_plainly(self, err);
+            return take_plain_step(self, err);
         position->stage = STAGE_LOOK;
         return CLV_OK;
     }
@@ -95,7 +95,7 @@ static enum clv_status start_dual(struct hidden_descent *self, struct clv_error 
     return CLV_OK;
 }
 
-/* n_inner - 1 passes of the dual. */
+/* Takes some of the dual's steps, in n_inner - 1 passes. */
 static enum clv_status lower(struct hidden_descent *self, struct clv_error *err)
 {
     struct course *course = &self->course;
@@ -113,8 +113,8 @@ static enum clv_status lower(struct hidden_descent *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* A pass that evaluates P at the average of the dual's iterates. Where that is below the value of P at self->best, both
- * become the average's; otherwise the plane stays and the same dual problem goes on. */
+/* Evaluates P at the average of the dual's iterates, which takes a pass. If P is lower there than at self->best, the
+ * average replaces self->best and a new plane follows; otherwise the same dual problem continues. */
 static enum clv_status evaluate(struct hidden_descent *self, struct clv_error *err)
 {
     double value;
@@ -151,7 +151,7 @@ static enum clv_status look(struct hidden_descent *self, struct clv_error *err)
     return CLV_OK;
 }
 
-static enum clv_status go_on_by_dual(struct hidden_descent *self, struct clv_error *err)
+static enum clv_status run_dual_stage(struct hidden_descent *self, struct clv_error *err)
 {
     switch (self->position.stage) {
     case STAGE_START: return start_dual(self, err);
@@ -179,13 +179,13 @@ static enum clv_status begin(struct hidden_descent *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* Ends where a round of stages does. */
+/* Runs stages until all passes are made and a round of stages is complete, or a stop is requested. */
 static enum clv_status alternate(struct hidden_descent *self, struct clv_error *err)
 {
     enum hidden_stage first = self->is_published ? STAGE_LINEARISE : STAGE_LOWER;
     MUST(begin(self, err));
     while (!(is_done(self) && self->position.stage == first) && !course_stops(&self->course)) {
-        MUST(self->is_published ? go_on_plainly(self, err) : go_on_by_dual(self, err));
+        MUST(self->is_published ? run_plain_stage(self, err) : run_dual_stage(self, err));
         MUST(course_keep(&self->course, err));
     }
     return CLV_OK;
@@ -205,6 +205,6 @@ enum clv_status hidden_cccp(struct hidden_descent *self, struct clv_error *err)
         self->dual = &dual;
     }
     enum clv_status status = run(self, err);
-    self->dual = NULL; /* it ends here, whatever the status */
+    self->dual = NULL; /* the dual ends here, whatever the status */
     return status;
 }

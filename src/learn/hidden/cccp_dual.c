@@ -1,15 +1,17 @@
-/* F_i is convex, so that its tangents, and their mixtures, are below it: F_i(w) >= <a_i, w> + b_i for every w. With
- * such a bound for each example, P is at least the least value of a parabola,
+/* The dual of the convex problem P of the concave-convex procedure (cccp.c). Start at hidden_dual_steps. The free term
+ * F_i is convex, so that its tangents and their mixtures lie below it: F_i(w) >= <a_i, w> + b_i for every w. With such
+ * a bound for each example, P is at least the minimum of a parabola,
  *
  *     D = min_w lambda/2 |w|^2 + <mean_i a_i - plane, w> + mean_i b_i = -lambda/2 |Pi(v)|^2 + mean_i b_i,
  *     v = (plane - mean_i a_i) / lambda,   at w = Pi(v), Pi clipping couplings at 0 (frank_wolfe.c).
  *
- * A step takes the tangent (g, c) of F_i at w and moves (a_i, b_i) towards it by the share that raises D most:
- * Frank-Wolfe on the dual, in which b is minus the conjugate of F_i at a (Lacoste-Julien et al. 2013, there for maxima
- * of linear functions). What approximate inference misses cannot hurt: a labelling that is not the best makes a low
- * tangent, towards which D does not rise. The plane is in D alone: the bounds serve the next problem as well.
+ * A step takes the tangent (g, c) of F_i at w and moves (a_i, b_i) towards it by the fraction that raises D most. This
+ * is Frank-Wolfe on the dual, in which b is minus the conjugate of F_i at a (Lacoste-Julien et al. 2013, there for
+ * maxima of linear functions). Approximate inference keeps the bounds valid: a labelling that is not optimal gives a
+ * lower tangent, and no step is taken that would lower D. The bounds do not depend on the plane, so the next problem
+ * starts from them.
  *
- * HIDDEN_PARTS tangents are laid side by side at one w, then the steps are taken one by one. */
+ * The tangents of HIDDEN_PARTS examples are computed in parallel at one w. Then their steps are taken one by one. */
 #include "learn/hidden/hidden.h"
 
 #include <string.h>
@@ -22,31 +24,31 @@ static double *slope_of(const struct hidden_dual *self, int32_t i)
     return self->slope + (size_t)i * self->point.size;
 }
 
-/* The k-th of the gradients that hidden_gradient has just left for at most HIDDEN_PARTS examples. */
-static const double *laid(const struct hidden_dual *self, size_t k)
+/* The gradient of the k-th example of the last hidden_gradient, which took at most HIDDEN_PARTS examples. */
+static const double *last_gradient(const struct hidden_dual *self, size_t k)
 {
     return self->hidden->parts + k * self->point.size;
 }
 
-static size_t taken_from(const struct hidden_dual *self, size_t k)
+static size_t batch_size_at(const struct hidden_dual *self, size_t k)
 {
     size_t left = self->hidden->examples.n - k;
     return left < HIDDEN_PARTS ? left : HIDDEN_PARTS;
 }
 
-/* The tangents are those of all examples' clamped terms, raised by the loss of the truth itself. */
+/* The tangent of an example's clamped term, raised by the loss of its true labels, is a bound of its free term. */
 enum clv_status hidden_dual_lay(struct hidden_dual *self, const double *w, struct clv_error *err)
 {
     struct hidden *hidden = self->hidden;
     size_t n = hidden->examples.n, size = self->point.size;
     for (size_t k = 0; k < n; k += HIDDEN_PARTS) {
-        size_t taken = taken_from(self, k);
+        size_t taken = batch_size_at(self, k);
         MUST(hidden_gradient(self->change, NULL, NULL, hidden,
                              &(struct hidden_pass){HIDDEN_CLAMPED, &self->order[k], taken, w}, err));
         for (size_t j = 0; j < taken; j++) {
             int32_t i = self->order[k + j];
-            memcpy(slope_of(self, i), laid(self, j), size * sizeof(double));
-            self->height[i] = hidden->items[i].clamped - inner_product(laid(self, j), w, size) +
+            memcpy(slope_of(self, i), last_gradient(self, j), size * sizeof(double));
+            self->height[i] = hidden->items[i].clamped - inner_product(last_gradient(self, j), w, size) +
                               hidden->settings.margin * hidden->unit * hidden->examples.truth_loss[i];
         }
     }
@@ -126,7 +128,7 @@ enum clv_status hidden_dual_steps(size_t *n_taken, struct hidden_dual *self, uin
                                   struct clv_error *err)
 {
     struct hidden *hidden = self->hidden;
-    size_t n = hidden->examples.n, size = self->point.size, taken = taken_from(self, *n_taken);
+    size_t n = hidden->examples.n, size = self->point.size, taken = batch_size_at(self, *n_taken);
     const int32_t *these = &self->order[*n_taken];
     double height[HIDDEN_PARTS];
     rng_permutation(self->order, n, seed, RNG_STREAM(RNG_ORDER, (uint32_t)pass));
@@ -134,9 +136,9 @@ enum clv_status hidden_dual_steps(size_t *n_taken, struct hidden_dual *self, uin
     MUST(hidden_gradient(self->change, NULL, NULL, hidden,
                          &(struct hidden_pass){HIDDEN_FREE, these, taken, self->point.w}, err));
     for (size_t j = 0; j < taken; j++)
-        height[j] = hidden->items[these[j]].free - inner_product(laid(self, j), self->point.w, size);
+        height[j] = hidden->items[these[j]].free - inner_product(last_gradient(self, j), self->point.w, size);
     for (size_t j = 0; j < taken; j++)
-        step(self, these[j], laid(self, j), height[j]);
+        step(self, these[j], last_gradient(self, j), height[j]);
     *n_taken += taken;
     return CLV_OK;
 }

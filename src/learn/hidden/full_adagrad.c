@@ -1,5 +1,5 @@
-/* AdaGrad with full matrices (Duchi, Hazan & Singer 2011). The root of the matrix comes from Jacobi's rotations, which
- * start from the eigenvectors of the step before. Start at full_adagrad_turn, at the end. */
+/* AdaGrad with full matrices (Duchi, Hazan & Singer 2011). Jacobi rotations compute the root of the matrix; they start
+ * from the eigenvectors of the previous step. Start at full_adagrad_turn, at the end. */
 #include "learn/hidden/hidden.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 #define DAMPING    0.05
 #define MAX_ROUNDS 30
-#define PRECISION  1e-20 /* of squares off the diagonal against those on it */
+#define PRECISION  1e-20 /* largest ratio of the squares off the diagonal to those on it */
 
 enum clv_status full_adagrad_open(struct full_adagrad *self, size_t size, struct clv_error *err)
 {
@@ -38,7 +38,7 @@ void full_adagrad_restart(struct full_adagrad *self)
         memset(self->products, 0, self->size * self->size * sizeof *self->products);
 }
 
-/* matrix = V G V^T, nearly diagonal from the last step's V on. */
+/* matrix = V G V^T, which is nearly diagonal with the V of the previous step. */
 static void rotate_products(struct full_adagrad *self)
 {
     size_t n = self->size;
@@ -66,7 +66,8 @@ static void rotate(double *p, double *q, double cosine, double sine, size_t n)
     }
 }
 
-/* Makes the entry of rows p < q zero (Golub & Van Loan, Matrix computations, section 8.5). */
+/* Makes the entries (p, q) and (q, p), p < q, zero by a rotation (Golub & Van Loan, Matrix computations, section
+ * 8.5). */
 static void annihilate(struct full_adagrad *self, size_t p, size_t q)
 {
     size_t n = self->size;

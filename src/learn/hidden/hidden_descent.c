@@ -76,7 +76,7 @@ enum clv_status hidden_descent_look(struct hidden_descent *self, const double *w
     return course_look(course, (struct clv_curve_point){(double)course->pass, objective, NAN, NAN}, "", w, err);
 }
 
-/* Takes maxima in place of sums from here on, in steps that are short enough to stay near. */
+/* Replaces sums by maxima from now on, with steps that are short enough to stay near the current weights. */
 static enum clv_status use_maxima(struct hidden_descent *self, const struct hidden_settings *settings,
                                   struct clv_error *err)
 {
@@ -118,8 +118,8 @@ static enum clv_status begin(struct hidden_descent *self, struct clv_error *err)
 }
 
 /* Runs Algorithm 1, or AdaGrad, for which one rate suits features of any size. AdaGrad's first passes may be smooth:
- * they maximise the likelihood with the loss added, whose gradients change gradually, and end at weights from which
- * hinges reach better values than from the start. */
+ * they maximise the loss-augmented likelihood, whose gradient changes gradually. From the weights at which they end,
+ * hinges reach lower objectives than from the first weights. */
 static enum clv_status run_passes(struct hidden_descent *self, struct clv_error *err)
 {
     const struct hidden_settings settings = self->hidden.settings;

@@ -4,8 +4,8 @@
  *     J(w) = lambda'/2 |w|^2 + mean_i U_i(w),    lambda' = 1 / (n C), or lambda mean_i N_i mean |x|^2 of known nodes
  *
  * Solvers: AdaGrad on batches (Duchi, Hazan & Singer 2011), diagonal or full, with the average of the iterates; the
- * subgradient method, Algorithm 1; and the concave-convex procedure, Algorithm 2 (cccp.c). w = 0 is a saddle, where
- * hidden states that nothing distinguishes stay equal, so weights that only hidden nodes use start at random. */
+ * subgradient method, Algorithm 1; and the concave-convex procedure, Algorithm 2 (cccp.c). w = 0 is a saddle point at
+ * which indistinguishable hidden states stay equal, so weights that only hidden nodes use start at random. */
 #include <math.h>
 #include <string.h>
 
@@ -188,7 +188,8 @@ static enum clv_status train_hcrf(struct clv_training_result *result, const stru
     return train(result, training, &hcrf_learner, 1, 1, err);
 }
 
-/* One temperature for visible and hidden nodes is a special case (Schwing et al. 2012). */
+/* Returns the temperature of hidden nodes. By default it is that of visible nodes, a special case (Schwing et al.
+ * 2012). */
 static double hidden_epsilon(const struct clv_training *training)
 {
     const double *p = training->parameters;
@@ -201,7 +202,7 @@ static enum clv_status train_eps(struct clv_training_result *result, const struc
     return train(result, training, &eps_learner, training->parameters[EPSILON], hidden_epsilon(training), err);
 }
 
-/* Why a parameter of belief propagation or of elimination has no effect, as a clause, or NULL. */
+/* Returns why a parameter of belief propagation or of elimination has no effect, as a clause, or NULL if it has one. */
 static const char *idle_inference(const struct clv_training *training, int parameter, double visible, double hidden)
 {
     struct hidden_settings settings = {.visible_temperature = visible,
@@ -249,8 +250,8 @@ static const char *idle_eps(const struct clv_training *training, int parameter)
     return idle(training, parameter, training->parameters[EPSILON], hidden_epsilon(training));
 }
 
-/* Bytes of the parts of the gradient, of the vectors of cccp's dual and a plane for each example, of the three matrices
- * of adagrad-full, and of messages. */
+/* Returns the bytes of the parts of the gradient, of the vectors of cccp's dual with a plane per example, of the three
+ * matrices of adagrad-full, and of messages. */
 static double bytes(const struct clv_training *training)
 {
     const double *p = training->parameters;
@@ -263,7 +264,7 @@ static double bytes(const struct clv_training *training)
     return vectors * size * (double)sizeof(double) + messages_bytes(training);
 }
 
-/* A row of the learners' table: the four share all fields but these. */
+/* A row of the learners' table: the four share all fields except these. */
 #define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, IDLE, SCORES)                                                        \
     {                                                                                                                  \
         .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = true, .takes_hidden = true,    \

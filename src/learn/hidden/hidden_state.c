@@ -19,11 +19,11 @@ enum {
 };
 enum { OF_LOWEST, OF_LOSS, OF_STEPS, N_NUMBERS };
 
-/* Runs and sweeps of belief propagation for one example; more than any training lives to take, and far from overflow.
- * */
+/* Most runs, and most sweeps, of belief propagation for one example that a checkpoint may count: more than any training
+ * can make, and far from overflow. */
 #define MOST_RUNS ((int64_t)1 << 53)
 
-/* State that is not in one array of the descent. */
+/* Parts of the state that are not arrays of the descent. */
 struct gathered {
     int64_t position[N_POSITION];
     double numbers[N_NUMBERS];
@@ -70,7 +70,7 @@ static size_t list_cccp(struct state_field *fields, size_t n, const struct hidde
     return n;
 }
 
-/* Everything but the position. */
+/* Lists all fields except the position. */
 static size_t list_fields(struct state_field fields[STATE_MAX_FIELDS], const struct hidden_descent *self,
                           struct gathered *gathered)
 {

@@ -1,6 +1,6 @@
-/* Inference for one example's terms: by elimination on forests or in buckets where that is exact and small enough, by
- * minimum cuts where two labels are maximised over, else by belief propagation, which goes on from the messages of the
- * step before. Start at hidden_free, at the end. */
+/* Inference for one example's terms: by elimination on forests or in buckets if that is exact and small enough, by
+ * minimum cuts for maxima over two labels, otherwise by belief propagation, which continues from the messages of the
+ * previous step. Start at hidden_free, at the end. */
 #include "learn/hidden/hidden.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 /* Belief propagation stops early: the remaining error of its messages changes gradients by less than the step does. */
 #define TOLERANCE 1e-3
 
-/* Workspaces that are not finished yet. */
+/* Workspaces under construction, which hidden_workspaces_new releases if it fails. */
 struct workspace_list {
     struct hidden_workspace *workspaces; /* [n] */
     int n;
@@ -110,7 +110,7 @@ static struct clv_forest_options forest_options(const struct hidden_workspace *s
     };
 }
 
-/* Whether a term, the clamped one if labels are fixed, is a maximum over everything that it leaves open. */
+/* Whether a term (the clamped one if label is not NULL) is a maximum over all nodes whose label is not fixed. */
 static bool is_maximum(const struct hidden_workspace *self, const int32_t *label)
 {
     bool is_over_hidden = !self->has_hidden || self->settings->hidden_temperature == 0;
@@ -199,7 +199,7 @@ static void keep(struct hidden_workspace *self, enum hidden_messages which)
     self->item->has_messages[which] = 1;
 }
 
-/* Notes how long the run of the free term took. */
+/* Counts a run for the free term, and its sweeps. */
 static void count(const struct hidden_workspace *self)
 {
     if (self->is_looking)
@@ -267,8 +267,8 @@ static enum clv_status cut(struct hidden_workspace *self, const struct clv_field
     return CLV_OK;
 }
 
-/* self->y = the best labelling with the options' labels given, of those that TRW-S meets where it is not a minimum cut;
- * and, unless it is NULL, the term that is. */
+/* Sets self->y to the best labelling with the options' labels fixed: by a minimum cut if the field allows it, otherwise
+ * the best that TRW-S finds. Sets *term, unless it is NULL, to the score and marginals of self->y. */
 static enum clv_status maximise(struct hidden_workspace *self, struct hidden_term *term, enum hidden_messages which,
                                 const struct clv_field *field, struct clv_bp_options options, struct clv_error *err)
 {
@@ -302,9 +302,9 @@ static struct clv_bp_options bp_options(const struct hidden_workspace *self, enu
     return options;
 }
 
-/* The term of given visible labels, T_h log sum_h exp(f(label, h) / T_h). */
-static enum clv_status given(struct hidden_workspace *self, struct hidden_term *term, const struct clv_field *field,
-                             const int32_t *label, struct clv_error *err)
+/* Computes the term of fixed visible labels, T_h log sum_h exp(f(label, h) / T_h). */
+static enum clv_status clamped_term(struct hidden_workspace *self, struct hidden_term *term,
+                                    const struct clv_field *field, const int32_t *label, struct clv_error *err)
 {
     struct clv_bp_options options = bp_options(self, CLV_BP_SUM);
     if (self->item->clamped_by == HIDDEN_FOREST || self->item->clamped_by == HIDDEN_BUCKETS)
@@ -321,7 +321,7 @@ static enum clv_status given(struct hidden_workspace *self, struct hidden_term *
 enum clv_status hidden_clamped(struct hidden_workspace *self, const struct clv_field *field, const int32_t *label,
                                struct clv_error *err)
 {
-    return given(self, &self->clamped, field, label, err);
+    return clamped_term(self, &self->clamped, field, label, err);
 }
 
 static void swap_terms(struct hidden_term *a, struct hidden_term *b)
@@ -337,7 +337,7 @@ static enum clv_status try_labels(bool *is_better, struct hidden_workspace *self
 {
     for (int32_t i = 0; i < augmented->n_nodes; i++)
         self->y[i] = self->is_visible[i] ? self->y[i] : CLV_UNKNOWN;
-    MUST(given(self, &self->other, augmented, self->y, err));
+    MUST(clamped_term(self, &self->other, augmented, self->y, err));
     *is_better = self->other.value > self->free.value;
     if (*is_better)
         swap_terms(&self->free, &self->other);
@@ -353,8 +353,8 @@ static enum clv_status mix_once(bool *is_better, struct hidden_workspace *self, 
     return try_labels(is_better, self, augmented, err);
 }
 
-/* The free term at T_y = 0 < T_h: searches labellings of the visible nodes. Mixed-product continues from its messages,
- * or restarts near the joint maximum if that scores higher. */
+/* Computes the free term at T_y = 0 < T_h: searches labellings of the visible nodes. Mixed-product continues from its
+ * messages, or restarts near the joint maximum if that scores higher. */
 static enum clv_status mix(struct hidden_workspace *self, const struct clv_field *augmented, struct clv_error *err)
 {
     struct clv_bp_options options = bp_options(self, CLV_BP_MIXED);
@@ -373,7 +373,8 @@ static enum clv_status mix(struct hidden_workspace *self, const struct clv_field
     return mix_once(&is_better, self, &options, augmented, err);
 }
 
-/* The free term at T_y > 0: continues from the messages, and starts once near the truth. */
+/* Computes the free term at T_y > 0: once from the messages and once from near the truth, and keeps the larger
+ * value. */
 static enum clv_status sum_all(struct hidden_workspace *self, const struct clv_field *augmented, struct clv_error *err)
 {
     bool is_mixed = self->settings->visible_temperature != self->settings->hidden_temperature;

@@ -7,7 +7,8 @@
 
 #include "base/base.h"
 
-/* Messages of all examples together that are kept at most; beyond, every run starts from nothing. */
+/* Most bytes of messages of all examples together. If they need more, none are kept and every run starts without
+ * messages. */
 #define MESSAGE_BYTES_MAX ((size_t)1 << 30)
 
 static size_t n_messages(const struct hidden *self, size_t index)
@@ -33,8 +34,7 @@ double messages_bytes(const struct clv_training *training)
     double n_edges = 0;
     for (size_t i = 0; i < training->n_examples; i++) {
         struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
-        n_edges +=
-            problem.n_edges < problem.n_nodes ? 0 : problem.n_edges; /* fewer may be a forest's, which needs none */
+        n_edges += problem.n_edges < problem.n_nodes ? 0 : problem.n_edges; /* fewer: a forest needs no messages */
     }
     double of_edge = HIDDEN_N_MESSAGES * 2 * (double)training->layout.n_labels * (double)sizeof(float);
     return fmin(n_edges * of_edge, (double)MESSAGE_BYTES_MAX);

@@ -10,10 +10,10 @@
 #include "learn/hidden/hidden.h"
 #include "mrf/problem.h"
 
-enum { MOST_PARTS = 256, EXAMPLES_A_PART = 64 }; /* if there are more than HIDDEN_PARTS parts */
+enum { MOST_PARTS = 256, EXAMPLES_PER_PART = 64 }; /* if there are more than HIDDEN_PARTS parts */
 
-/* Finds which of the examples' terms elimination can compute. Each thread has a workspace of its own. */
-static enum clv_status look_at_graph(void *context, size_t index, int thread, struct clv_error *err)
+/* Chooses the methods that compute an example's terms. */
+static enum clv_status choose_methods(void *context, size_t index, int thread, struct clv_error *err)
 {
     struct hidden *self = context;
     return hidden_choose_both(&self->items[index], &self->workspaces[thread], &self->settings,
@@ -57,7 +57,7 @@ enum clv_status hidden_set_temperatures(struct hidden *self, double visible, dou
 {
     self->settings.visible_temperature = visible;
     self->settings.hidden_temperature = hidden;
-    MUST(parallel_for(self->examples.n, self->examples.n_threads, look_at_graph, self, err));
+    MUST(parallel_for(self->examples.n, self->examples.n_threads, choose_methods, self, err));
     return messages_make(self, err);
 }
 
@@ -93,7 +93,7 @@ void hidden_release(struct hidden *self)
     *self = (struct hidden){0};
 }
 
-/* unary += scale D, as clv_field_add_loss; returns the constant that this leaves out. */
+/* Adds scale D to the unary scores, as clv_field_add_loss does. Returns the constant that they lack. */
 static double add_loss(struct clv_field *field, const struct clv_problem *problem, double scale)
 {
     size_t k = (size_t)field->n_labels;
@@ -141,7 +141,7 @@ static void add_pairs(double *pairwise, const struct clv_problem *problem, const
     }
 }
 
-/* psi += the expected joint feature under plus less that under minus; either may be NULL, but not both. */
+/* psi += the expected joint feature under `plus` minus that under `minus` (NULL: 0). */
 static void add_expectation(double *psi, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                             const struct hidden_term *plus, const struct hidden_term *minus, double *weight)
 {
@@ -166,12 +166,12 @@ struct parts {
 
 size_t hidden_parts(size_t n_taken)
 {
-    size_t few = n_taken < HIDDEN_PARTS ? n_taken : HIDDEN_PARTS, many = n_taken / EXAMPLES_A_PART;
+    size_t few = n_taken < HIDDEN_PARTS ? n_taken : HIDDEN_PARTS, many = n_taken / EXAMPLES_PER_PART;
     return many < few ? few : many < MOST_PARTS ? many : MOST_PARTS;
 }
 
-static enum clv_status do_example(const struct parts *parts, size_t index, double *psi, int thread,
-                                  struct clv_error *err)
+static enum clv_status run_example(const struct parts *parts, size_t index, double *psi, int thread,
+                                   struct clv_error *err)
 {
     struct hidden *self = parts->self;
     const struct hidden_pass *pass = &parts->pass;
@@ -199,7 +199,7 @@ static enum clv_status do_example(const struct parts *parts, size_t index, doubl
 }
 
 /* Runs a part: every n_parts-th of the taken examples, beginning with the part's number. */
-static enum clv_status do_part(void *context, size_t part, int thread, struct clv_error *err)
+static enum clv_status run_part(void *context, size_t part, int thread, struct clv_error *err)
 {
     const struct parts *parts = context;
     const struct hidden_pass *pass = &parts->pass;
@@ -208,12 +208,12 @@ static enum clv_status do_part(void *context, size_t part, int thread, struct cl
     memset(psi, 0, self->size * sizeof *psi);
     for (size_t k = part; k < pass->n; k += parts->n) {
         FAIL_IF(stop_requested(self->examples.training->progress), CLV_ERR_INTERRUPTED, "interrupted");
-        MUST(do_example(parts, (size_t)pass->taken[k], psi, thread, err));
+        MUST(run_example(parts, (size_t)pass->taken[k], psi, thread, err));
     }
     return CLV_OK;
 }
 
-/* Names the results of a part, for other processes: its sum, and the terms and messages of each of its examples. */
+/* Lists the results of a part for other processes: its sum, and the terms and messages of each of its examples. */
 static bool part_results(struct comm_piece *piece, void *context, size_t part, size_t at)
 {
     const struct parts *parts = context;
@@ -241,7 +241,7 @@ static bool part_results(struct comm_piece *piece, void *context, size_t part, s
     return true;
 }
 
-/* In a training with checkpoints, the changes of an interrupted step to messages and counts can be undone. */
+/* Copies messages and counts, so that an interrupted step of a training with checkpoints can be undone. */
 static enum clv_status remember(struct hidden *self, const int32_t *taken, size_t n, struct clv_error *err)
 {
     struct hidden_memo *memo = &self->memo;
@@ -262,7 +262,7 @@ enum clv_status hidden_gradient(double *gradient, double *free, double *clamped,
     bool remembers = self->examples.training->checkpoints && pass->terms != HIDDEN_LOOK;
     if (remembers)
         MUST(remember(self, taken, n, err));
-    enum clv_status status = comm_for(parts.n, self->examples.n_threads, do_part, part_results, &parts, err);
+    enum clv_status status = comm_for(parts.n, self->examples.n_threads, run_part, part_results, &parts, err);
     if (status == CLV_ERR_INTERRUPTED && remembers)
         messages_put(self, self->memo.messages, self->memo.counts, taken, n);
     if (status)

@@ -1,5 +1,5 @@
-/* Descent on the hinges of the learners m3e and modlat: by AdaGrad on batches or by plain subgradient steps, from the
- * labels' weights that each learner finds for an example. Start at latent_pass, at the end. */
+/* Descent on the hinges of the learners m3e and modlat: by AdaGrad on batches or by plain subgradient steps, with label
+ * weights that each learner computes for an example (latent_terms). Start at latent_pass, at the end. */
 #include "learn/latent/latent.h"
 
 #include <math.h>
@@ -74,7 +74,7 @@ double latent_bytes(const struct clv_training *training)
     return (2 * (double)sizeof(double) * (double)training->layout.n_labels + 1) * training_n_nodes(training);
 }
 
-/* gradient += scale sum over labels of weight(.) Psi. */
+/* gradient += scale times the sum over labels of their weight times Psi. */
 static void add_expectation(double *gradient, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                             const double *weight, double scale)
 {
@@ -127,8 +127,8 @@ static bool example_results(struct comm_piece *piece, void *context, size_t inde
     return true;
 }
 
-static enum clv_status look_at(struct latent *self, const int32_t *taken, size_t n, const double *w,
-                               latent_terms *terms, struct clv_error *err)
+static enum clv_status compute_terms(struct latent *self, const int32_t *taken, size_t n, const double *w,
+                                     latent_terms *terms, struct clv_error *err)
 {
     struct work work = {self, terms, taken, w};
     return comm_for(n, self->examples.n_threads, one_example, example_results, &work, err);
@@ -136,7 +136,7 @@ static enum clv_status look_at(struct latent *self, const int32_t *taken, size_t
 
 enum clv_status latent_look(struct latent *self, const double *w, latent_terms *terms, struct clv_error *err)
 {
-    return look_at(self, self->all, self->examples.n, w, terms, err);
+    return compute_terms(self, self->all, self->examples.n, w, terms, err);
 }
 
 enum clv_status latent_objective(double *objective, struct latent *self, const double *w, latent_terms *terms,
@@ -156,7 +156,7 @@ enum clv_status latent_begin(struct ascent *ascent, struct latent *self, struct 
     const struct latent_rules *rules = &self->rules;
     const struct examples *examples = &self->examples;
     bool is_adagrad = rules->solver == LATENT_ADAGRAD;
-    /* scores that matter are as large as losses: weights of most_loss / s */
+    /* scores should be as large as losses, hence weights about most_loss / s */
     double rate = (rules->rate > 0 ? rules->rate : 0.3) * examples->most_loss / sqrt(examples->scale);
     MUST(ascent_open(ascent, &examples->layout,
                      (struct ascent_rules){STEP_ADAGRAD, self->ridge / (self->c * (double)examples->n), rate,
@@ -173,8 +173,8 @@ enum clv_status latent_begin(struct ascent *ascent, struct latent *self, struct 
     return CLV_OK;
 }
 
-/* gradient = sum over the examples taken of that of the hinge, times `scale`. */
-static void add_up(struct latent *self, const int32_t *taken, size_t n, double scale)
+/* Sets the gradient to `scale` times the sum of the hinges' gradients over the examples taken[n]. */
+static void sum_gradients(struct latent *self, const int32_t *taken, size_t n, double scale)
 {
     const struct examples *examples = &self->examples;
     size_t k = (size_t)examples->layout.n_labels;
@@ -187,11 +187,11 @@ static void add_up(struct latent *self, const int32_t *taken, size_t n, double s
     }
 }
 
-static enum clv_status step_plainly(struct latent *self, struct ascent *ascent, double rate, latent_terms *terms,
-                                    struct clv_error *err)
+static enum clv_status take_plain_step(struct latent *self, struct ascent *ascent, double rate, latent_terms *terms,
+                                       struct clv_error *err)
 {
     MUST(latent_look(self, ascent->w, terms, err));
-    add_up(self, self->all, self->examples.n, self->c);
+    sum_gradients(self, self->all, self->examples.n, self->c);
     for (size_t j = 0; j < self->size; j++)
         ascent->w[j] -= rate * (self->ridge * ascent->w[j] + self->gradient[j]);
     project_couplings(ascent->w, &self->examples.layout);
@@ -203,19 +203,19 @@ static enum clv_status step_on_batch(struct latent *self, struct ascent *ascent,
 {
     size_t n = course_batch(&self->course);
     const int32_t *taken = self->order + self->course.n_taken;
-    MUST(look_at(self, taken, n, ascent->w, terms, err));
-    add_up(self, taken, n, -1 / (double)n);
+    MUST(compute_terms(self, taken, n, ascent->w, terms, err));
+    sum_gradients(self, taken, n, -1 / (double)n);
     ascent_step(ascent, self->gradient);
     return CLV_OK;
 }
 
-enum clv_status latent_pass(bool *is_through, struct latent *self, struct ascent *ascent, uint32_t pass, double rate,
+enum clv_status latent_pass(bool *is_complete, struct latent *self, struct ascent *ascent, uint32_t pass, double rate,
                             latent_terms *terms, struct clv_error *err)
 {
     struct course *course = &self->course;
     size_t n = self->examples.n;
     bool is_plain = self->rules.solver == LATENT_SUBGRADIENT;
-    *is_through = false;
+    *is_complete = false;
     memcpy(self->order, self->all, n * sizeof *self->order);
     if (self->rules.batch < n)
         rng_permutation(self->order, n, self->examples.training->seed, RNG_STREAM(RNG_ORDER, pass));
@@ -223,10 +223,10 @@ enum clv_status latent_pass(bool *is_through, struct latent *self, struct ascent
         if (course_stops(course))
             return CLV_OK;
         examples_expect(&self->examples, self->order + course->n_taken, n - course->n_taken);
-        MUST(is_plain ? step_plainly(self, ascent, rate, terms, err) : step_on_batch(self, ascent, terms, err));
+        MUST(is_plain ? take_plain_step(self, ascent, rate, terms, err) : step_on_batch(self, ascent, terms, err));
         MUST(course_step(course, err));
     }
     course->n_taken = 0;
-    *is_through = true;
+    *is_complete = true;
     return CLV_OK;
 }

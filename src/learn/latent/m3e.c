@@ -1,12 +1,12 @@
-/* Max-margin min-entropy models (Miller, Kumar, Packer, Goodman, Koller, AISTATS 2012): labels are those of the least
- * Renyi entropy H(y) of p(y, h) over h (infer/elimination/min_entropy.c), and
+/* Max-margin min-entropy models (Miller, Kumar, Packer, Goodman, Koller, AISTATS 2012): predict the labels y for which
+ * p(y, h) over h has the least Renyi entropy H(y) (infer/elimination/min_entropy.c). The objective
  *
  *     1/2 |w|^2 + C sum_i max_y { D(y) + H(y_i) - H(y) },     H(y) = log Z - s(y)
  *
- * bounds C times their loss on the training set; with orders towards infinity it is the latent structured SVM's
- * objective. The authors minimise it by CCCP; here AdaGrad does (latent.c), which needs no different rate for each set,
- * and returns the weights of the lowest objective; or plain subgradient steps. The order 1 / T of the entropy is a
- * parameter. */
+ * is an upper bound of C times the loss on the training set. As the order goes to infinity it becomes the latent
+ * structured SVM's objective. The authors minimise it by CCCP. Here AdaGrad does (latent.c), whose rate suits any
+ * dataset, and returns the weights of the lowest objective; plain subgradient steps are another solver. The order 1 / T
+ * of the entropy is a parameter. */
 #include <math.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static const struct clv_parameter parameters[] = {
     {0},
 };
 
-#define N_POINTS 10 /* of the curve at most, after the start */
+#define N_POINTS 10 /* most points of the curve after the start */
 
 struct m3e {
     struct latent latent;
@@ -41,8 +41,8 @@ struct m3e {
     double lowest;
 };
 
-/* Finds the terms of the loss-augmented field. The score of the truth there is that without the loss, up to a constant,
- * since its loss is 0. */
+/* Computes the terms in the loss-augmented field. The truth has loss 0, so its score in this field is that without the
+ * loss, up to a constant. */
 static enum clv_status entropy_terms(void *context, struct latent *latent, size_t example, int thread, const double *w,
                                      struct clv_error *err)
 {
@@ -85,9 +85,9 @@ static enum clv_status run_pass(struct m3e *self, struct clv_error *err)
 {
     struct course *course = &self->latent.course;
     double rate = self->rate / (1 + 9 * (double)course->pass / (double)course->n_passes);
-    bool is_through;
-    MUST(latent_pass(&is_through, &self->latent, &self->ascent, (uint32_t)course->pass, rate, entropy_terms, err));
-    course->pass += is_through;
+    bool is_complete;
+    MUST(latent_pass(&is_complete, &self->latent, &self->ascent, (uint32_t)course->pass, rate, entropy_terms, err));
+    course->pass += is_complete;
     return CLV_OK;
 }
 

@@ -1,19 +1,19 @@
 /* Loss-based learning by modelling latent variable uncertainty (Kumar, Packer, Koller, ICML 2012). Two models: a
  * conditional one of the hidden nodes, p_theta(h | y_i), and one that predicts, (y(w), h(w)) = argmax <w, Psi(y, h)>.
- * They are brought to agree in the dissimilarity coefficient of the loss D(y, h; y', h') = number of nodes that differ,
+ * Training minimises their dissimilarity coefficient for the loss D(y, h; y', h') = number of nodes that differ,
  * visible or hidden:
  *
  *     sum_i  E_theta D(y_i, h; y(w), h(w))  -  beta E_theta E_theta D(y_i, h; y_i, h')
  *
- * (with a loss of y alone this would be the latent structured SVM, their property 1). With q_k = p_theta(h_k | y_i) of
- * hidden node k:
+ * (with a loss that depends only on y this is the latent structured SVM, property 1 of the paper). With q_k =
+ * p_theta(h_k | y_i) of hidden node k, it minimises two objectives in turn:
  *
  *     theta   1/2 |theta|^2 + C sum_i sum_k [1 - q_k(h_k(w))] - beta [1 - sum_s q_k(s)^2]                 w fixed
  *     w       1/2 |w|^2 + C sum_i max_(y,h) { f(y, h) + D(y) + sum_k (1 - q_k(h_k)) } - max_h f(y_i, h)    theta fixed
  *
- * in turn, each by AdaGrad's steps or plain subgradient ones (latent.c); the second line bounds the first of the
- * coefficient's terms. Hidden nodes touch visible ones only, so that given y_i they are independent. The second line
- * changes with theta: the lowest w is the one that is lowest under the theta of the last round. */
+ * each by AdaGrad or plain subgradient steps (latent.c). The second is an upper bound of the coefficient's first term.
+ * Hidden nodes have only visible neighbours, so they are independent given y_i. The second objective changes with
+ * theta: the best w is the one whose objective is lowest under the theta of the last round. */
 #include <math.h>
 #include <string.h>
 
@@ -43,16 +43,16 @@ struct modlat {
     struct arena arena; /* of the arrays below */
     struct latent latent;
     struct clv_forest **forests; /* [n_threads] */
-    int32_t *y;                  /* [all nodes] what w predicts */
+    int32_t *y;                  /* [all nodes] labels that w predicts */
     double *q;                   /* [all nodes][n_labels] p_theta, 1 at the labels of visible nodes */
     struct ascent w, theta;
-    double *best; /* [size] the lowest w so far; of plain steps the last one */
+    double *best; /* [size] the w of the lowest objective so far; with plain steps the last one */
     double beta, rate, lowest;
     size_t n_passes; /* of a round for w */
     bool has_hidden;
-    int64_t turn[2];  /* of the round: whose turn it is, and passes of it that are through */
-    bool is_prepared; /* y, or q and lowest, are this turn's; they follow from theta, w and best */
-    bool has_q;       /* q is that of theta */
+    int64_t turn[2];  /* of the round: whose turn it is, and its complete passes */
+    bool is_prepared; /* y, or q and lowest, are those of this turn; they are computed from theta, w and best */
+    bool has_q;       /* q belongs to the current theta */
 };
 
 enum { TURN_OF, TURN_PASS };       /* of `turn` */
@@ -63,8 +63,8 @@ static const struct clv_problem *problem_of(const struct latent *latent, size_t 
     return &latent->examples.problems[example];
 }
 
-/* The marginals, given the visible labels, of the field that is loaded; at temperature 0 of a best labelling of the
- * hidden nodes. */
+/* Computes the marginals of the loaded field given the visible labels; at temperature 0 those of a best labelling of
+ * the hidden nodes. */
 static enum clv_status marginals_given_truth(double *marginals, struct clv_forest *forest,
                                              const struct clv_field *field, const int32_t *label, double temperature,
                                              struct clv_error *err)
@@ -88,7 +88,7 @@ static void set_certain(double *weight, const int32_t *y, size_t n, size_t k)
         weight[i * k + (size_t)y[i]] = 1;
 }
 
-/* Predicts by w, for theta's turn: into latent->free, which all processes get. */
+/* Predicts labels by w, for theta's turn, and writes them to latent->free, which all processes receive. */
 static enum clv_status predict(void *context, struct latent *latent, size_t example, int thread, const double *w,
                                struct clv_error *err)
 {
@@ -110,8 +110,8 @@ static void keep_predictions(struct modlat *self)
             self->y[i / k] = (int32_t)(i % k);
 }
 
-/* With c_s = dL/dq(s) = -[s = h(w)] + 2 beta q(s), the derivative by the score of state s is q(s) (c_s - sum_t q(t)
- * c_t). */
+/* Computes the terms for theta's turn. With c_s = dL/dq(s) = -[s = h(w)] + 2 beta q(s), the derivative by the score of
+ * state s is q(s) (c_s - sum_t q(t) c_t). */
 static enum clv_status conditional_terms(void *context, struct latent *latent, size_t example, int thread,
                                          const double *theta, struct clv_error *err)
 {
@@ -137,7 +137,8 @@ static enum clv_status conditional_terms(void *context, struct latent *latent, s
     return CLV_OK;
 }
 
-/* Two labels: unaries are those of label 1 less those of label 0. */
+/* Adds 1 - q to the unary scores of hidden nodes. For two labels a unary score is that of label 1 minus that of label
+ * 0. */
 static void add_disagreement(struct clv_field *field, const double *q, const uint8_t *is_visible)
 {
     size_t k = (size_t)field->n_labels;
@@ -210,7 +211,7 @@ static void begin_turn(struct modlat *self, int64_t of)
     self->is_prepared = false;
 }
 
-/* Adds a point to the curve after w's turn, with which the round is through. */
+/* Ends the round after w's turn and adds a point to the curve. */
 static enum clv_status look(struct modlat *self, struct clv_error *err)
 {
     struct course *course = &self->latent.course;
@@ -228,7 +229,7 @@ static enum clv_status look(struct modlat *self, struct clv_error *err)
                        err);
 }
 
-/* Takes the rest of a turn. Without hidden nodes there is nothing for theta to be uncertain of. */
+/* Runs the rest of a turn. Without hidden nodes theta's turn has no passes. */
 static enum clv_status take_turn(struct modlat *self, struct clv_error *err)
 {
     const struct course *course = &self->latent.course;
@@ -239,10 +240,10 @@ static enum clv_status take_turn(struct modlat *self, struct clv_error *err)
         MUST(prepare(self, err));
     for (; self->turn[TURN_PASS] < n_passes; self->turn[TURN_PASS]++) {
         uint32_t pass = (uint32_t)(course->pass * self->n_passes + (size_t)self->turn[TURN_PASS]);
-        bool is_through;
-        MUST(latent_pass(&is_through, &self->latent, is_w ? &self->w : &self->theta, pass, rate,
+        bool is_complete;
+        MUST(latent_pass(&is_complete, &self->latent, is_w ? &self->w : &self->theta, pass, rate,
                          is_w ? predictor_terms : conditional_terms, err));
-        if (!is_through)
+        if (!is_complete)
             return CLV_OK;
     }
     if (is_w)
@@ -260,7 +261,7 @@ static enum clv_status look_at_zero(struct modlat *self, struct clv_error *err)
     return latent_objective(&latent->course.result->at_zero, latent, latent->zero, predictor_terms, err);
 }
 
-/* Goes on from a checkpoint, if there is one. */
+/* Resumes from a checkpoint, if there is one. */
 static enum clv_status begin(struct modlat *self, struct clv_error *err)
 {
     struct course *course = &self->latent.course;
@@ -316,7 +317,7 @@ static void modlat_release(struct modlat *self)
     latent_release(&self->latent);
 }
 
-/* The bytes of all latent learners, those of the labels that w predicts, and those of theta's distributions. */
+/* Returns the bytes of struct latent, of the labels that w predicts and of theta's distributions. */
 static double bytes(const struct clv_training *training)
 {
     double of_node = (double)sizeof(int32_t) + (double)sizeof(double) * (double)training->layout.n_labels;

@@ -1,12 +1,11 @@
 /* Block-coordinate Frank-Wolfe on the structured hinge: Lacoste-Julien et al. 2013, Algorithm 4 with exact line search
  * and weighted averaging; gap sampling as in Osokin et al. 2016. frank_wolfe.c has the dual. Start at bcfw_solve.
  *
- * The dual variables of example i are a distribution over labellings. All that matters of it is linear in the
- * labelling: the share m of each node's label and the pairwise part of E[Psi]. So a block is stored as N_i marginals
- * and a few numbers, a few per cent of the example's features, instead of a dense v_i; <w, v_i> and the block's gap
- * follow from the unary scores that the oracle needs anyway. The first half of the file starts blocks at a labelling,
- * counts their support, and writes and reads checkpoints, for which the numbers of all blocks are gathered into
- * arrays. */
+ * The dual variables of example i, a block, are a distribution over labellings. The dual depends on it only through the
+ * marginals of its nodes and the pairwise part of E[Psi]. So a block is stored as N_i marginals and a few numbers, a
+ * few per cent of the size of the example's features, instead of a dense v_i; <w, v_i> and the block's gap follow from
+ * the unary scores that the MAP solver needs anyway. The first half of the file starts blocks at a labelling, counts
+ * their support, and writes and reads checkpoints, for which the numbers of all blocks are gathered into arrays. */
 #include "learn/margin/margin.h"
 
 #include <math.h>
@@ -19,12 +18,12 @@
 #include "learn/common/common.h"
 #include "mrf/problem.h"
 
-#define CHECK_EVERY  10   /* passes between looks at all gaps */
-#define NO_SHARE     1e-6 /* a labelling of less dual weight is forgotten */
+#define CHECK_EVERY  10   /* passes between checks of all gaps */
+#define NO_SHARE     1e-6 /* a labelling of less dual weight is dropped */
 #define SOME_SHARE   1e-3 /* one of more is counted */
 #define SUPPORT_STEP 8    /* labellings by which a block's support grows */
 
-/* Capacity for n labellings. */
+/* Reserves capacity for n labellings. */
 static enum clv_status block_reserve(struct bcfw_block *block, size_t n, struct clv_error *err)
 {
     size_t capacity = (n + SUPPORT_STEP - 1) / SUPPORT_STEP * SUPPORT_STEP;
@@ -34,7 +33,7 @@ static enum clv_status block_reserve(struct bcfw_block *block, size_t n, struct 
     return CLV_OK;
 }
 
-/* indicator[n_nodes][rows] of y; unknown nodes have none. */
+/* Sets indicator[n_nodes][rows] to 1 at the labels y and to 0 elsewhere, in all rows of unlabelled nodes. */
 static void block_indicator(double *indicator, const struct bcfw *self, const struct clv_problem *problem,
                             const int32_t *y)
 {
@@ -48,7 +47,7 @@ static uint64_t block_hash(const struct clv_problem *problem, const int32_t *y)
     return hash_bytes(HASH_START, y, (size_t)problem->n_nodes * sizeof *y);
 }
 
-/* The dual starts at the true labels: v = 0. */
+/* Starts the dual of an example at its true labels, where v_i = 0. */
 static void block_start(struct bcfw *self, size_t index)
 {
     struct bcfw_block *block = &self->blocks[index];
@@ -63,16 +62,16 @@ static void block_start(struct bcfw *self, size_t index)
 enum clv_status block_move_support(struct bcfw_block *block, uint64_t labelling, double step, struct clv_error *err)
 {
     size_t n = 0;
-    bool is_there = labelling == block->truth;
+    bool is_listed = labelling == block->truth;
     for (size_t k = 0; k < block->n_support; k++) {
         struct bcfw_share share = block->support[k];
         share.share = (1 - step) * share.share + (share.labelling == labelling ? step : 0);
-        is_there |= share.labelling == labelling;
+        is_listed |= share.labelling == labelling;
         if (share.share > NO_SHARE)
             block->support[n++] = share;
     }
     block->n_support = n;
-    if (is_there || step <= NO_SHARE)
+    if (is_listed || step <= NO_SHARE)
         return CLV_OK;
     if (n % SUPPORT_STEP == 0)
         MUST(block_reserve(block, n + 1, err));
@@ -92,7 +91,7 @@ size_t bcfw_n_support(const struct bcfw *self)
 enum { POSITION_PASS, POSITION_DRAW, POSITION_CHECKED, POSITION_PASSES, POSITION_STEPS, N_POSITION };
 enum { OF_LOSS, OF_OBJECTIVE, OF_HINGE, OF_DUAL, N_NUMBERS };
 
-/* Arrays that blocks own, one after the other. */
+/* The state of all blocks, copied into arrays for a checkpoint. */
 struct gathered {
     struct arena arena; /* of the arrays below */
     int64_t position[N_POSITION];
@@ -183,7 +182,7 @@ static void gathered_release(struct gathered *gathered)
     arena_release(&gathered->arena);
 }
 
-/* Writes it, of a struct bcfw: the `save` of a course. */
+/* Writes the checkpoint of a struct bcfw; the `save` of its course. */
 static enum clv_status bcfw_save(void *bcfw, struct clv_error *err)
 {
     struct bcfw *self = bcfw;
@@ -212,7 +211,7 @@ static enum clv_status check_position(const int64_t *position, const struct bcfw
     return CLV_OK;
 }
 
-/* Numbers of shares, each at most one step's, and in all as many as there are. */
+/* Checks the number of shares of each block, at most one per step, and adds up these numbers. */
 static enum clv_status count_shares(struct gathered *gathered, const struct bcfw *bcfw, struct clv_error *err)
 {
     int64_t most = ((int64_t)gathered->position[POSITION_PASSES] + 1) * (int64_t)bcfw->n;
@@ -260,7 +259,7 @@ static enum clv_status read_all(struct bcfw *self, struct gathered *gathered, co
     MUST(state_read(fields, n, tensors, checkpoints, err));
     MUST(check_position(gathered->position, self, err));
     MUST(count_shares(gathered, self, err));
-    const struct clv_tensor *shares; /* before memory is taken for as many */
+    const struct clv_tensor *shares; /* before memory for them is allocated */
     MUST(clv_tensors_require(&shares, tensors, "shares", CLV_F64, 1, (int64_t[]){(int64_t)gathered->n_shares}, err));
     MUST(gathered_open_shares(gathered, err));
     MUST(state_read(fields, list_shares(fields, gathered), tensors, checkpoints, err));
@@ -282,7 +281,7 @@ enum clv_status bcfw_resume(bool *found, struct bcfw *self, struct clv_error *er
     return CLV_OK;
 }
 
-/* E[L + f] - L(0) of the block under the loaded, loss-augmented field: linear in the marginals. */
+/* Returns E[L + f] - L(0) of the block under the loaded, loss-augmented field; it is linear in the marginals. */
 static double block_score(const struct bcfw *self, const struct bcfw_block *block, const struct decoder *decoder,
                           const double *w)
 {
@@ -291,7 +290,8 @@ static double block_score(const struct bcfw *self, const struct bcfw_block *bloc
            inner_product(block->pairwise, w + self->unary_size, self->pairwise_size);
 }
 
-/* The rows of W that direction->change touches, and the couplings: with many labels, few of all weights. */
+/* Lists the weights that the direction can change: the rows of W in which direction->change is not 0, and the
+ * couplings. With many labels these are few of all weights. */
 static void find_spans(struct bcfw_direction *direction, const struct bcfw *self, size_t n_nodes)
 {
     size_t n = 0, d = self->unary_size / self->n_rows;
@@ -312,8 +312,8 @@ static void find_spans(struct bcfw_direction *direction, const struct bcfw *self
     direction->n_spans = n;
 }
 
-/* Asks the oracle at the current w (in the first pass at the given start) and turns its answer into a direction:
- * Algorithm 4, lines 5 and 6. */
+/* Finds the loss-augmented MAP labelling at the current w (in the first pass at rules.start, if given) and the
+ * direction towards it: Algorithm 4, lines 5 and 6. */
 static enum clv_status find_direction(void *context, size_t slot, int thread, struct clv_error *err)
 {
     struct bcfw *self = context;
@@ -349,7 +349,7 @@ static enum clv_status find_direction(void *context, size_t slot, int thread, st
     return CLV_OK;
 }
 
-/* Names the results of find_direction, for other processes. */
+/* Lists the results of find_direction for other processes. */
 static bool direction_results(struct comm_piece *piece, void *context, size_t slot, size_t k)
 {
     struct bcfw *self = context;
@@ -371,7 +371,7 @@ static bool direction_results(struct comm_piece *piece, void *context, size_t sl
     return true;
 }
 
-/* Line search and update: Algorithm 4, lines 7 to 10, and the weighted average with rho = 2 / (k + 2). */
+/* Takes a step by line search: Algorithm 4, lines 7 to 10, and the weighted average with rho = 2 / (k + 2). */
 static enum clv_status take_step(struct bcfw *self, const struct bcfw_direction *direction, struct clv_error *err)
 {
     struct bcfw_block *block = &self->blocks[direction->example];
@@ -397,7 +397,8 @@ static enum clv_status take_step(struct bcfw *self, const struct bcfw_direction 
     return CLV_OK;
 }
 
-/* The next example: drawn by gap, or the next of the pass's order. n: all gaps are closed, as far as known. */
+/* Returns the next example: sampled in proportion to the gaps, or the next one of the pass's order. Returns n if no gap
+ * is known to be open. */
 static size_t pick_example(const struct bcfw *self, uint32_t pass, size_t draw)
 {
     if (!self->rules.sampling)
@@ -412,7 +413,7 @@ static size_t pick_example(const struct bcfw *self, uint32_t pass, size_t draw)
             bucket = b;
             left -= self->bucket_gap[b];
         }
-    left += self->bucket_gap[bucket]; /* within the last one gone into, which rounding may exhaust */
+    left += self->bucket_gap[bucket]; /* the position within the chosen bucket; rounding may put it past the end */
     for (size_t i = bucket * BCFW_BUCKET; i < self->n && i < (bucket + 1) * BCFW_BUCKET && left >= 0; i++)
         if (self->blocks[i].gap > 0) {
             last = i;
@@ -421,7 +422,7 @@ static size_t pick_example(const struct bcfw *self, uint32_t pass, size_t draw)
     return last;
 }
 
-/* The sum of a bucket's gaps, always added up in the same order. */
+/* Sums the gaps of a bucket, always in the same order. */
 static void sum_bucket(struct bcfw *self, size_t bucket)
 {
     double sum = 0;
@@ -430,7 +431,8 @@ static void sum_bucket(struct bcfw *self, size_t bucket)
     self->bucket_gap[bucket] = sum;
 }
 
-/* The examples of the next steps, each once; how many. Without gaps that are known to be open there are none. */
+/* Chooses the examples of the next steps, each at most once, and returns their number: 0 if no gap is known to be
+ * open. */
 static size_t choose_batch(struct bcfw *self)
 {
     size_t left = self->n - self->position.draw, n = 0;
@@ -439,15 +441,15 @@ static size_t choose_batch(struct bcfw *self)
         if (example == self->n)
             break;
         self->directions[n++].example = example;
-        self->blocks[example].gap = 0; /* until the oracle's next answer */
+        self->blocks[example].gap = 0; /* until find_direction computes it */
         sum_bucket(self, example / BCFW_BUCKET);
     }
     return n;
 }
 
-/* Asks the oracle about a batch side by side, then takes the steps one after the other. Later ones go where the worst
- * labelling was before the earlier ones: towards a point of the dual all the same, and no further than the dual
- * rises. */
+/* Finds the directions of a batch in parallel, then takes the steps one after the other. Later directions do not take
+ * the earlier steps into account; they lead towards a point of the dual nevertheless, and the line search goes only as
+ * far as the dual rises. */
 static enum clv_status take_steps(struct bcfw *self, size_t n, struct clv_error *err)
 {
     if (n == 1)
@@ -462,7 +464,7 @@ static enum clv_status take_steps(struct bcfw *self, size_t n, struct clv_error 
     return CLV_OK;
 }
 
-/* The rest of the pass that the position is in, n steps in all. */
+/* Runs the rest of the current pass, which has n steps. */
 static enum clv_status run_pass(struct bcfw *self, struct clv_error *err)
 {
     rng_permutation(self->order, self->n, self->training->seed, RNG_STREAM(RNG_ORDER, self->n_passes));
@@ -478,7 +480,7 @@ static enum clv_status run_pass(struct bcfw *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* Hinge and gap of one example at w. */
+/* Computes hinge and gap of one example at w. */
 static enum clv_status check_example(void *context, size_t index, int thread, struct clv_error *err)
 {
     struct bcfw *self = context;
@@ -501,7 +503,7 @@ static bool check_results(struct comm_piece *piece, void *context, size_t index,
     return k < 2;
 }
 
-static void offer(struct bcfw *self, const double *w)
+static void keep_if_best(struct bcfw *self, const double *w)
 {
     double hinge = mean_of(self->hinge, self->n);
     double objective = self->dual.lambda / 2 * dual_product(&self->dual, w, w) + hinge;
@@ -515,7 +517,8 @@ static void offer(struct bcfw *self, const double *w)
 static enum clv_status add_to_curve(struct bcfw *self, size_t pass, struct clv_error *err)
 {
     double unit = self->rules.unit;
-    /* The objective is a bound from above, so what is left for the gap to be negative by is the rounding of sums. */
+    /* The objective is an upper bound of the dual. Only rounding of sums can make the gap negative, so it is
+     * clipped. */
     double dual = fmin(self->best_dual, self->best_objective);
     self->course.pass = pass;
     self->course.result->at_zero = unit * self->examples.most_loss;
@@ -524,18 +527,18 @@ static enum clv_status add_to_curve(struct bcfw *self, size_t pass, struct clv_e
                        self->best, err);
 }
 
-/* Looks at all examples: refreshes the gaps, the bounds and the best weights. */
+/* Evaluates all examples: updates the gaps, the bounds and the best weights. */
 static enum clv_status check(struct bcfw *self, size_t pass, struct clv_error *err)
 {
     MUST(comm_for(self->n, self->examples.n_threads, check_example, check_results, self, err));
     for (size_t b = 0; b * BCFW_BUCKET < self->n; b++)
         sum_bucket(self, b);
-    offer(self, self->dual.w);
+    keep_if_best(self, self->dual.w);
     self->best_dual = fmax(self->best_dual, dual_value(&self->dual));
     const double *other = pass > 0 ? self->average : self->rules.start;
     if (other) {
         MUST(examples_hinges(self->hinge, &self->examples, other, err));
-        offer(self, other);
+        keep_if_best(self, other);
     }
     return CLV_OK;
 }
@@ -543,7 +546,7 @@ static enum clv_status check(struct bcfw *self, size_t pass, struct clv_error *e
 void bcfw_set_variance(struct bcfw *self, const double *variance)
 {
     dual_set_variance(&self->dual, variance);
-    if (isfinite(self->best_objective)) /* there is a best so far */
+    if (isfinite(self->best_objective)) /* best weights exist */
         self->best_objective =
             self->dual.lambda / 2 * dual_product(&self->dual, self->best, self->best) + self->best_hinge;
     self->best_dual = -INFINITY;

@@ -2,9 +2,10 @@
  *
  *     w <- (1 - step ridge) w + step (Psi(x_i, y_i) - Psi(x_i, y*)),    y* = argmax_y L_i(y) + f(y)
  *
- * then w is projected onto couplings >= 0 and onto the ball. (One after the other is the projection onto both: scaling
- * keeps a cone, and so does moving all magnitudes towards 0 alike.) The average weighs step t by t, which makes the
- * error O(1/t) without a logarithm for Pegasos's steps (Lacoste-Julien, Schmidt, Bach 2012). */
+ * then w is projected onto couplings >= 0 and onto the ball. (One projection after the other is the projection onto the
+ * intersection, because scaling and soft thresholding keep couplings >= 0.) In the average step t has weight t, which
+ * makes the error of Pegasos's steps O(1/t), without a logarithm (Lacoste-Julien, Schmidt, Bach 2012). Start at
+ * descent_train, at the end. */
 #include "learn/margin/margin.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ struct descent {
     struct descent_rules rules;
     size_t size;
     double *w, *average, *hinge, *scratch, *change;
-    double *best; /* of the start and the checks; NULL without a start */
+    double *best; /* weights of the lowest objective at the start and at looks; NULL without init */
     double radius, squares, best_objective;
     int32_t *order;
 };
@@ -42,14 +43,15 @@ static void project(struct descent *self)
         self->w[j] *= shrink;
 }
 
-/* Counts the steps up to this one; a start counts as a pass. */
+/* Returns the number of the current step, from 1 on; given first weights count as a pass. */
 static double n_steps_of(const struct descent *self)
 {
     size_t n = self->examples->n, passes = self->course.pass + (self->training->init ? 1 : 0);
     return (double)(passes * n + self->course.n_taken + 1);
 }
 
-/* The step's length, and by how much w shrinks first. self->change is Psi(x, y_i) - Psi(x, y*) for adaptive steps. */
+/* Chooses the length of a step and the factor by which w shrinks before it. Adaptive steps need self->change = Psi(x,
+ * y_i) - Psi(x, y*). */
 static void choose_step(double *step, double *shrink, struct descent *self)
 {
     const struct descent_rules *rules = &self->rules;
@@ -70,7 +72,7 @@ static void choose_step(double *step, double *shrink, struct descent *self)
     *shrink = 1 - 1 / t;
 }
 
-/* change = Psi(x, y_i) - Psi(x, y), the direction of a step. */
+/* Sets change = Psi(x, y_i) - Psi(x, y), the direction of a step. */
 static void subgradient_at(struct descent *self, const struct clv_problem *problem, const int32_t *y)
 {
     const struct clv_weight_layout *layout = &self->examples->layout;
@@ -119,7 +121,7 @@ static enum clv_status objective_of(double *objective, struct descent *self, con
     return CLV_OK;
 }
 
-/* The weights that a training which ended now would return. */
+/* The weights that the training returns if it ends now. */
 static const double *result_of(const struct descent *self)
 {
     return self->best ? self->best : self->average ? self->average : self->w;
@@ -143,8 +145,8 @@ static enum clv_status look(struct descent *self, struct clv_error *err)
     return course_look(&self->course, point, "", result_of(self), err);
 }
 
-/* The squares that one pass at w would sum up. */
-static enum clv_status look_ahead(struct descent *self, struct clv_error *err)
+/* Adds the squares that a pass at w would add, without taking steps. */
+static enum clv_status add_squares_of_pass(struct descent *self, struct clv_error *err)
 {
     for (size_t i = 0; i < self->examples->n; i++) {
         const struct clv_problem *problem = &self->examples->problems[i];
@@ -156,8 +158,8 @@ static enum clv_status look_ahead(struct descent *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* At the training's start, as if a pass had led there: the first of Pegasos's steps forgets where it is, and the first
- * of adaptive ones leaps. The start is the best so far. */
+/* Starts at the training's init, as if a pass had led there. Otherwise Pegasos's first step would discard these
+ * weights, and the first adaptive step would be too long. They are the best weights so far. */
 static enum clv_status start_at_init(struct descent *self, struct clv_error *err)
 {
     memcpy(self->w, self->training->init, self->size * sizeof *self->w);
@@ -166,10 +168,10 @@ static enum clv_status start_at_init(struct descent *self, struct clv_error *err
         memcpy(self->average, self->w, self->size * sizeof *self->w);
     memcpy(self->best, self->w, self->size * sizeof *self->w);
     MUST(objective_of(&self->best_objective, self, self->w, err));
-    return self->change ? look_ahead(self, err) : CLV_OK;
+    return self->change ? add_squares_of_pass(self, err) : CLV_OK;
 }
 
-/* Does what comes before the first step. */
+/* Prepares the first step: the radius of the L2 ball, and the weights to start from. */
 static enum clv_status begin(struct descent *self, struct clv_error *err)
 {
     if (self->rules.ball == DESCENT_L2) {

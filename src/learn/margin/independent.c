@@ -1,14 +1,14 @@
-/* The unstructured baseline: every node for itself, an ordinary SVM whose examples weigh what their pixels weigh in the
- * loss.
+/* The unstructured baseline: an ordinary SVM that classifies each node by itself. A node has the weight that its pixels
+ * have in the loss.
  *
  *     min_w  lambda/2 |w|^2 + (1/n) sum_i sum_node sum_b theta_b max(0, 1 - s_b <w, x_node>)
  *
- * with s_b = 1 for the row's own label and -1 for the others: one row for two labels, else one row a label against the
- * rest. Solved in the dual, one node at a time: Hsieh, Chang, Lin, Keerthi, Sundararajan: A dual coordinate descent
- * method for large-scale linear SVM (ICML 2008), Algorithm 1. Divided by lambda, node costs are C = theta / (n lambda)
- * and
+ * with s_b = 1 for the row's label and -1 for the others. Two labels have one row, more labels one row each, against
+ * the rest. Solved in the dual, one node at a time: Hsieh, Chang, Lin, Keerthi, Sundararajan: A dual coordinate descent
+ * method for large-scale linear SVM (ICML 2008), Algorithm 1. The objective divided by lambda has node costs C = theta
+ * / (n lambda) and the dual
  *
- *     dual  sum alpha - 1/2 |w|^2,   w = sum s alpha x,   0 <= alpha <= C */
+ *     max  sum alpha - 1/2 |w|^2,   w = sum s alpha x,   0 <= alpha <= C */
 #include <math.h>
 #include <string.h>
 
@@ -35,13 +35,13 @@ struct independent {
     size_t n_rows, size;
     double lambda;
     double *w;
-    double **alpha; /* [n] of [n_nodes][rows][2]: the node as its row's label, and as another */
+    double **alpha; /* [n] of [n_nodes][rows][2]: the node with its row's label, and with another */
     double *alpha_memory;
     double *scores; /* [most nodes][rows] */
     int32_t *order, *node_order;
 };
 
-/* Costs of one node in one row: of being the row's label, and of not being it. */
+/* Computes the costs of a node in a row: cost[0] for pixels that have the row's label, cost[1] for the others. */
 static void costs_of(double cost[2], const struct independent *self, const struct clv_problem *problem, size_t node,
                      size_t row)
 {
@@ -110,7 +110,7 @@ static enum clv_status run_pass(struct independent *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* Primal and dual of the objective as stated (times lambda of the scaled one); learning ends where they are close. */
+/* Computes primal and dual of the objective above (lambda times the scaled one). Training ends once they are close. */
 static enum clv_status look(struct independent *self, struct clv_error *err)
 {
     struct course *course = &self->course;
@@ -182,7 +182,7 @@ static void independent_release(struct independent *self)
     arena_release(&self->arena);
 }
 
-/* Two dual variables of a node in a row. */
+/* Two dual variables per node and row. */
 static double bytes(const struct clv_training *training)
 {
     return 2 * (double)sizeof(double) * (double)clv_weight_layout_rows(&training->layout) * training_n_nodes(training);

@@ -2,11 +2,11 @@
  *
  *     min_w  sum_i xi_i   subject to  |w|_1 <= radius,   xi_i = max_y L_i(y) + f_i(y) - f_i(y_i)
  *
- * by online subgradient steps, each projected onto the ball (descent.c, l1_ball.c): of length rate radius / sqrt(sum of
- * all |subgradient|^2), whatever the units.
+ * by online subgradient steps, each projected onto the ball (descent.c, l1_ball.c). The step size is rate radius /
+ * sqrt(sum of all |subgradient|^2 so far), which suits any units.
  *
- * A relative radius is r n_weights n_examples max_y L(y) / s: w is a sum over examples, has so many entries, and scores
- * count when they are as large as losses, for which it needs entries of 1 / s (examples_open). */
+ * A relative radius is r n_weights n_examples max_y L(y) / s: w has n_weights entries and is a sum over examples, and
+ * for scores as large as losses its entries must be about max_y L(y) / s (examples_open). */
 #include <math.h>
 
 #include "base/base.h"
@@ -50,8 +50,8 @@ static double radius_of(const struct examples *examples)
     return per_weight * (double)clv_weight_layout_size(&examples->layout);
 }
 
-/* A ball that holds the weights back, and that nobody has chosen. */
-static void tell_of_ball(const struct clv_training *training, double share)
+/* Reports that the ball of the default radius constrains the weights. */
+static void report_full_ball(const struct clv_training *training, double share)
 {
     const double *p = training->parameters;
     if (share > 1 - 1e-6 && !is_raw(training) && p[RADIUS] == parameters[RADIUS].value)
@@ -79,7 +79,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
                                         .share = &share};
     MUST(descent_train(result, &l1m3n_learner, &examples, &rules, err));
     if (!result->interrupted)
-        tell_of_ball(training, share);
+        report_full_ball(training, share);
     return CLV_OK;
 }
 

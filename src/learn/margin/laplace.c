@@ -8,7 +8,7 @@
 
 #define PI 3.14159265358979323846
 
-/* Returns sqrt(1 + lambda m^2) - 1 without cancellation; it is the mean times eta. */
+/* Returns sqrt(1 + lambda m^2) - 1 without cancellation; it equals mean * eta. */
 static double excess(double mean, double lambda)
 {
     double square = lambda * mean * mean;

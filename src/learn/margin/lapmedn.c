@@ -3,17 +3,18 @@
  *     step 1   min_mu  1/2 <mu, Sigma^-1 mu> + C sum_i xi_i                  (11), whose dual is (10): an M3N, bcfw.c
  *     step 2   Sigma = diag sqrt((Sigma_kk + mu_k^2) / lambda)               (12)
  *
- * from Sigma = I, or from where they would end at the weights to start from. The dual distributions of a round start
- * the next. Prediction is by the averaged model h1 (2), whose scores are linear in w: by mu.
+ * from Sigma = I or, given first weights, from the Sigma at which rounds with this mu would end. Each round starts from
+ * the dual distributions of the previous one. Prediction is by the averaged model h1 (2), whose scores are linear in w,
+ * hence by mu.
  *
- * What the rounds minimise. L(p, q) at its best variances is, in every weight, KL(2 mu_k) / 2 up to a constant
- * (laplace.c): convex, so that the bound of the rounds has one minimum, with the dual
+ * At its best variances, the bound L(p, q) that the rounds minimise is a sum over weights of KL(2 mu_k) / 2 up to a
+ * constant (laplace.c). This is convex, so the rounds have one minimum, with the dual
  *
  *     max_alpha  sum_i sum_y alpha_i(y) L_i(y) - 1/2 sum_k log(lambda / (lambda - eta_k^2))
  *
- * half of Theorem 5's sum. The exact posterior of Corollaries 6 and 7 has the whole sum, and comes of the same rounds
- * with Sigma = diag(mu_k / eta_k) in step 2. So both have a duality gap: eta = v of bcfw.c, scaled to |eta_k| <
- * sqrt(lambda). */
+ * whose last sum is half of Theorem 5's. The exact posterior of Corollaries 6 and 7 has the whole sum; the same rounds
+ * with Sigma = diag(mu_k / eta_k) in step 2 find it. So both have a duality gap, at eta = v of bcfw.c scaled to |eta_k|
+ * < sqrt(lambda). */
 #include <math.h>
 
 #include "base/base.h"
@@ -55,13 +56,13 @@ struct lapmedn {
     const struct clv_training *training;
     struct bcfw bcfw;
     size_t size;
-    double lambda, C; /* of the weights as they are: lambda in units of w^-2 */
+    double lambda, C; /* for unscaled weights; lambda has the unit of w^-2 */
     bool is_exact;
     double *variance; /* [size] Sigma_kk of the round */
     int64_t round;    /* from 1 */
 };
 
-/* The regulariser's value at the round's mean and variances: L(p, q), or KL(p || p0). */
+/* Returns the regulariser at the round's mean and variances: L(p, q), or KL(p || p0). */
 static double regulariser(const struct lapmedn *self, const double *mean)
 {
     double sum = 0;
@@ -71,14 +72,14 @@ static double regulariser(const struct lapmedn *self, const double *mean)
     return sum;
 }
 
-/* eta_k of the dual; a coupling's multiplier takes away what is negative. */
+/* Returns eta_k of the dual. The multiplier of a coupling makes a negative eta_k 0. */
 static double eta_of(const struct lapmedn *self, size_t k)
 {
     double v = self->bcfw.dual.v[k];
     return k >= self->bcfw.dual.free_size && v < 0 ? 0 : v;
 }
 
-/* The dual at t alpha + (1 - t) truth and its slope in t. */
+/* Computes the dual at t alpha + (1 - t) truth, and its slope in t. */
 static double dual_at(double *slope, const struct lapmedn *self, double t)
 {
     const struct bcfw *bcfw = &self->bcfw;
@@ -94,7 +95,8 @@ static double dual_at(double *slope, const struct lapmedn *self, double t)
     return value + (self->is_exact ? 0 : laplace_bound_floor() * (double)self->size);
 }
 
-/* A lower bound of any objective: the dual is concave in t, and finite up to sqrt(lambda) / max |eta_k|. */
+/* Returns the largest dual over t, a lower bound of the objective. The dual is concave in t, and finite up to
+ * sqrt(lambda) / max |eta_k|. */
 static double dual_bound(const struct lapmedn *self)
 {
     double most = 0, slope;
@@ -120,7 +122,7 @@ static void update_variance(struct lapmedn *self, const double *mean)
                                            : laplace_variational_scale(mean[k], self->variance[k], self->lambda);
 }
 
-/* The variance of the rounds that ended at a mean. */
+/* Returns the variance at which rounds with this mean end. */
 static double settled(const struct lapmedn *self, double mean)
 {
     return self->is_exact ? laplace_exact_scale(mean, self->lambda) : laplace_settled_scale(mean, self->lambda);
@@ -156,7 +158,7 @@ static enum clv_status lapmedn_open(struct lapmedn *self, const struct clv_train
     return CLV_OK;
 }
 
-/* One round's point of the curve; *gap is what the bounds leave open, relative to the objective above its floor. */
+/* Adds a round's point to the curve. *gap is the duality gap relative to the objective above its floor. */
 static enum clv_status look(double *gap, struct lapmedn *self, struct clv_error *err)
 {
     const struct bcfw *bcfw = &self->bcfw;
@@ -170,7 +172,7 @@ static enum clv_status look(double *gap, struct lapmedn *self, struct clv_error 
     return course_look(course, (struct clv_curve_point){bcfw->n_passes, objective, dual, NAN}, "", bcfw->best, err);
 }
 
-/* Goes on from a checkpoint, if there is one, else begins the first round. */
+/* Resumes from a checkpoint if there is one, otherwise begins the first round. */
 static enum clv_status begin(struct lapmedn *self, struct clv_error *err)
 {
     bool resumed;
@@ -186,7 +188,7 @@ static enum clv_status begin(struct lapmedn *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* The rounds; self->variance is that of the last one's step 1. */
+/* Runs the rounds. At the end self->variance is that of step 1 of the last round. */
 static enum clv_status run_rounds(struct lapmedn *self, struct clv_error *err)
 {
     size_t n_rounds = (size_t)self->training->parameters[ROUNDS];
@@ -205,8 +207,8 @@ static enum clv_status run_rounds(struct lapmedn *self, struct clv_error *err)
     }
 }
 
-/* The posterior's variances, and notes: KL(p || p0), the KL-norm of Corollary 6, the support. */
-static enum clv_status tell_posterior(struct lapmedn *self, struct clv_training_result *result, struct clv_error *err)
+/* Sets the variances of the posterior and adds notes: KL(p || p0), the KL-norm of Corollary 6, the support. */
+static enum clv_status set_posterior(struct lapmedn *self, struct clv_training_result *result, struct clv_error *err)
 {
     const double *mean = self->bcfw.best;
     double kl = 0;
@@ -228,7 +230,7 @@ static void lapmedn_release(struct lapmedn *self)
     array_free(self->variance);
 }
 
-/* `paper` has no effect if all that it sets has been chosen otherwise. */
+/* `paper` has no effect if the other parameters already have the values that it sets. */
 static const char *idle(const struct clv_training *training, int parameter)
 {
     const double *p = training->parameters;
@@ -250,7 +252,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     MUST(lapmedn_open(&self, training, result, err));
     MUST(run_rounds(&self, err));
     MUST(course_end(&self.bcfw.course, self.bcfw.best, err));
-    return tell_posterior(&self, result, err);
+    return set_posterior(&self, result, err);
 }
 
 const struct clv_learner lapmedn_learner = {

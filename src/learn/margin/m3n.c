@@ -2,10 +2,10 @@
  *
  *     min_w  1/2 |w|^2 + C sum_i xi_i,   xi_i = max_y L_i(y) + f_i(y) - f_i(y_i)
  *
- * Divided by C n that is the problem of bcfw.c with lambda = 1 / (C n), or of descent.c. The paper's subgradient steps
- * are 1 / (2 beta sqrt(t)) with C = 200 beta (section 7.1.2, after Ratliff, Bagnell, Zinkevich 2007); by default it is
- * solved by its dual, which needs no steps to be chosen and says by its gap when it is done. It is also the
- * Gaussian maximum entropy discrimination Markov network, whose posterior mean is w (Theorem 3). */
+ * Divided by C n this is the problem of bcfw.c, and of descent.c, with lambda = 1 / (C n). The paper's subgradient
+ * steps are 1 / (2 beta sqrt(t)) with C = 200 beta (section 7.1.2, after Ratliff, Bagnell, Zinkevich 2007); by default
+ * it is solved by its dual, which needs no step size and ends when its gap is small. It is also the Gaussian maximum
+ * entropy discrimination Markov network, whose posterior mean is w (Theorem 3). */
 #include "learn/common/common.h"
 #include "learn/margin/margin.h"
 

@@ -2,8 +2,8 @@
  *
  *     w <- w + Psi(x, y) - Psi(x, argmax_y' f(y')),    couplings >= 0 by projection
  *
- * On separable data it makes at most (R / margin)^2 mistakes, R the longest Psi(x, y) - Psi(x, y'): projecting onto a
- * convex cone that holds a separator never takes w away from it. */
+ * On separable data it makes at most (R / margin)^2 mistakes, where R is the largest |Psi(x, y) - Psi(x, y')|:
+ * projection onto a convex cone that contains a separator never moves w away from it. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,7 +69,8 @@ static enum clv_status run_pass(struct perceptron *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* Without a mistake nothing will ever change, and the iterate that made none beats a mean that may. */
+/* Adds a point to the curve. After a pass without mistakes w no longer changes. It is then returned instead of the
+ * average, which may make mistakes. */
 static enum clv_status look(const double **w, struct perceptron *self, struct clv_error *err)
 {
     struct course *course = &self->course;

@@ -2,7 +2,7 @@
  *
  *     min_w  lambda/2 <w, S^-1 w> + (1/n) sum_i H_i(w),  couplings >= 0,   H_i(w) = max_y L_i(y) + f_i(y) - f_i(y_i)
  *
- * with S = I but for full tables (examples.c).
+ * with S = I except for full tables (examples.c).
  *
  * Lacoste-Julien, Jaggi, Schmidt, Pletscher: Block-coordinate Frank-Wolfe optimization for structural SVMs (ICML 2013),
  * Algorithm 4 with exact line search and weighted averaging; Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien:
@@ -30,7 +30,7 @@ static const struct clv_parameter parameters[] = {
     {0},
 };
 
-/* *variance = S of bcfw.c, to be freed; NULL: the identity. */
+/* Sets *variance to S of bcfw.c, which the caller frees. It stays NULL if S is the identity. */
 static enum clv_status set_variance(double **variance, struct bcfw *self, double wanted, struct clv_error *err)
 {
     double tables = examples_table_variance(&self->examples, wanted);

@@ -1,7 +1,7 @@
 /* The objective of ssvm.c by projected stochastic subgradient descent with Pegasos's steps (descent.c). The margin is
- * the loss. The chapter on structured prediction has a margin of 1 instead, [max_y f(y) - f(y_i) + 1]_+ over all y with
- * y_i among them. That hinge is never below 1, which it attains at w = 0, so its minimum learns nothing; its update is
- * that of the perceptron. */
+ * the loss. With a constant margin, as in a chapter on structured prediction (2014), the hinge would be [max_y f(y) -
+ * f(y_i) + 1]_+ over all y including y_i. It is never below 1, its value at w = 0, so its minimisation would learn
+ * nothing; its update is that of the perceptron. */
 #include "base/base.h"
 #include "learn/common/common.h"
 #include "learn/margin/margin.h"

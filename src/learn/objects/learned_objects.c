@@ -1,5 +1,5 @@
-/* Learns objects from those images of a dataset that have a file of them, for a model that is otherwise finished. Start
- * at learned_objects_train, at the end. */
+/* Trains a model's object model on the images of a dataset that have object maps, after all other training. Start at
+ * learned_objects_train, at the end. */
 #include "learn/objects/objects.h"
 
 #include "base/base.h"
@@ -11,21 +11,21 @@ static void items_release(struct object_items *self)
     arrays_free(self->items, self->n_tiny);
 }
 
-/* Learns from the items, if there are any, and attaches the objects to the model. */
+/* Trains on the items, if there are any, and attaches the object model to the model. */
 static enum clv_status learn(struct clv_model *model, struct object_model *objects, const struct object_items *items,
                              const struct clv_train_options *options, struct clv_error *err)
 {
     struct clv_progress quiet = options->progress ? *options->progress : (struct clv_progress){0};
-    struct clv_training like;
+    struct clv_training settings;
     if (!items->n)
         return CLV_OK;
-    clv_training_defaults(&like, options->learner);
-    like.seed = options->seed;
-    like.n_threads = options->n_threads;
-    like.engine = options->engine;
+    clv_training_defaults(&settings, options->learner);
+    settings.seed = options->seed;
+    settings.n_threads = options->n_threads;
+    settings.engine = options->engine;
     quiet.say = NULL;
-    like.progress = &quiet;
-    MUST(train_objects(objects, items, options->learner, &like, err));
+    settings.progress = &quiet;
+    MUST(train_objects(objects, items, options->learner, &settings, err));
     return learned_objects_attach(model, objects, err);
 }
 
@@ -45,7 +45,7 @@ enum clv_status learned_objects_train(struct clv_model *model, const struct clv_
         if (set->items[i].instances)
             items.items[items.n++] = &set->items[i];
     enum clv_status status = learn(model, &objects, &items, options, err);
-    if (status == CLV_ERR_INTERRUPTED) { /* the labels' weights are there */
+    if (status == CLV_ERR_INTERRUPTED) { /* the weights of the labels are complete */
         report_message(options->progress, CLV_NOTE, "interrupted before objects were learned: the model has none");
         return clv_record_set(&model->record, "interrupted", "yes", err);
     }

@@ -6,7 +6,7 @@
 #include "object/object.h"
 
 /* Marks pixels whose object is unknown: void pixels of the mask, and pixels without an object whose label some object
- * of the image has. The latter are a crowd, whose objects are not separated. */
+ * of the image has. The latter pixels are a crowd, whose objects are not separated. */
 static enum clv_status mark_unknown(struct clv_object_map *map, const struct clv_item *item,
                                     const struct object_items *self, struct clv_error *err)
 {

@@ -1,5 +1,5 @@
-/* Learns how touching objects are told apart: two small networks of pixels, the size at which objects are looked for,
- * and the weights of the borders between their regions, by any learner. Start at train_objects, at the end. */
+/* Trains an object model, which separates touching objects: the size at which it works, two small networks that
+ * classify pixels, and the weights of borders between regions, by any learner. Start at train_objects, at the end. */
 #include "learn/objects/objects.h"
 
 #include <math.h>
@@ -13,39 +13,39 @@
 #include "pixel_net/pixel_net.h"
 #include "score/score.h"
 
-#define SAMPLES      16000  /* pixels of an image, at most */
+#define SAMPLES      16000  /* most pixels sampled per image */
 #define ALL_SAMPLES  650000 /* of all images */
-#define WINDOW       362    /* longest sides of what is learned from in an image */
-#define EDGE_IMAGES  40     /* whose regions are learned from */
-#define SCALE_IMAGES 40     /* whose objects are measured */
-#define USUAL_AREA   900.   /* the largest median of objects' areas that the filters see whole */
-#define BORDER_REACH 2      /* pixels to an object's border that are near it */
+#define WINDOW       362    /* largest width and height of the window sampled in an image */
+#define EDGE_IMAGES  40     /* images whose regions train the weights of borders */
+#define SCALE_IMAGES 40     /* images whose objects are measured */
+#define USUAL_AREA   900.   /* the largest median area of objects that the filters cover */
+#define BORDER_REACH 2      /* pixels at most this far from an object's border are near it */
 
-/* By how much less a cut scores than was learned, in the spread of all scores: a balanced loss of edges does not know
- * what joins and cuts are worth to objects. */
+/* Shifts of the edges' bias that are tried, in steps of JOIN_STEP times the spread of all scores; NO_JOIN is the index
+ * of no shift. The balanced loss of edges does not measure the precision of objects. */
 enum { N_JOINS = 9, NO_JOIN = 3 };
 #define JOIN_STEP .1
 
-/* All that the tasks below share; slots are by image. */
+/* The state that the tasks below share. Each image has its own slots. */
 struct objects_state {
     struct object_model *model;
     const struct object_items *items;
-    const struct clv_training *like;
+    const struct clv_training *settings;
     size_t n_samples;       /* per image */
     float *inputs;          /* [n_images][n_samples][PIXEL_BANK_SIZE], then PIXEL_CONTEXT_SIZE */
     uint8_t *classes;       /* [n_images][n_samples] */
-    double *areas;          /* [n_images] median of the objects' */
+    double *areas;          /* [n_images] median area of the objects */
     int32_t *order;         /* [n_images] */
-    size_t n_done, n_total; /* of images that are looked at, some of them several times */
+    size_t n_done, n_total; /* of images that are read, some of them several times */
     /* [n_images] by order: */
     struct edge_problem *edges;
     struct object_regions *regions;
     struct clv_object_map *truth;
     double spread;                /* of the scores of edges */
-    double (*precision)[N_JOINS]; /* by how much more is joined */
+    double (*precision)[N_JOINS]; /* [n_images] for each shift of the bias */
 };
 
-static void learning_release(struct objects_state *self)
+static void objects_state_release(struct objects_state *self)
 {
     for (size_t k = 0; self->edges && k < self->items->n; k++)
         edge_problem_release(&self->edges[k]);
@@ -60,12 +60,12 @@ static void learning_release(struct objects_state *self)
 static enum clv_status read_image(struct clv_image *image, int32_t **objects, struct objects_state *self, size_t index,
                                   struct clv_error *err)
 {
-    FAIL_IF(stop_requested(self->like->progress), CLV_ERR_INTERRUPTED, "interrupted");
-    parallel_progress(self->like->progress, "learning objects", &self->n_done, self->n_total, NULL);
+    FAIL_IF(stop_requested(self->settings->progress), CLV_ERR_INTERRUPTED, "interrupted");
+    parallel_progress(self->settings->progress, "learning objects", &self->n_done, self->n_total, NULL);
     return object_items_read(image, objects, self->items, index, err);
 }
 
-/* Leaves the window of an image that is learned from, at a place that is drawn. */
+/* Crops an image and its objects to a window at a random position. */
 static void crop(struct clv_image *image, int32_t *objects, uint64_t seed, size_t index)
 {
     int32_t width = image->width < WINDOW ? image->width : WINDOW;
@@ -82,7 +82,7 @@ static void crop(struct clv_image *image, int32_t *objects, uint64_t seed, size_
     image->height = height;
 }
 
-/* A window of the image and its objects at the size that objects are looked for at. */
+/* Reads an image and its objects, resizes both to the working size and crops them to a window. */
 static enum clv_status read_working(struct clv_image *working, int32_t **objects, struct objects_state *self,
                                     size_t index, struct clv_error *err)
 {
@@ -95,12 +95,12 @@ static enum clv_status read_working(struct clv_image *working, int32_t **objects
     NEED(small);
     MUST(clv_image_resize(working, &image, width, height, err));
     for (int32_t y = 0; y < image.height; y++)
-        for (int32_t x = 0; x < image.width; x++) { /* of several pixels that become one the last counts */
+        for (int32_t x = 0; x < image.width; x++) { /* of several pixels that become one, the last counts */
             size_t to = (size_t)working_coordinate(y, image.height, height) * (size_t)width;
             small[to + (size_t)working_coordinate(x, image.width, width)] =
                 full[(size_t)y * (size_t)image.width + (size_t)x];
         }
-    crop(working, small, self->like->seed, index);
+    crop(working, small, self->settings->seed, index);
     *objects = TAKE(small);
     return CLV_OK;
 }
@@ -117,7 +117,7 @@ static int compare_numbers(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The median of those that are above 0; 0 without any. */
+/* Returns the median of the values above 0, or 0 without any. */
 static double median(double *values, size_t n)
 {
     size_t zeros = 0;
@@ -148,8 +148,8 @@ static enum clv_status measure_one(void *context, size_t index, int thread, stru
     return CLV_OK;
 }
 
-/* Draws pixels by number in `near`, which says how far objects' borders are: the share near them is the root of theirs
- * among all, against the root of the others'. */
+/* Samples pixels of an image. pixels[n] begins with the n_near pixels near borders of objects. The ratio of near to
+ * other samples is the square root of that of the pixels. */
 static void draw(struct objects_state *self, size_t index, const struct pixel_bank *bank, const uint8_t *classes,
                  int32_t *pixels, size_t n_near, size_t n)
 {
@@ -157,15 +157,15 @@ static void draw(struct objects_state *self, size_t index, const struct pixel_ba
     size_t n_first = size_of_number((double)self->n_samples * near / (near + far));
     for (size_t i = 0; i < self->n_samples; i++) {
         size_t from = i < n_first ? 0 : n_near, count = i < n_first ? n_near : n - n_near;
-        size_t at = from + rng_below(self->like->seed, RNG_STREAM(RNG_MISSING, index), i, (uint32_t)count);
+        size_t at = from + rng_below(self->settings->seed, RNG_STREAM(RNG_MISSING, index), i, (uint32_t)count);
         size_t to = index * self->n_samples + i;
         pixel_bank_at(self->inputs + to * (size_t)bank->n_planes, 1, bank, (size_t)pixels[at], 1);
         self->classes[to] = classes[pixels[at]];
     }
 }
 
-/* Marks where objects are unknown (OBJECT_UNKNOWN), which becomes background there. Returns the number of known pixels,
- * which are all if none is known. */
+/* Marks pixels whose object is unknown (OBJECT_UNKNOWN) and makes them background. Returns the number of the other
+ * pixels. If there are no others, treats all pixels as known. */
 static size_t split_unknown(bool *is_unknown, int32_t *objects, size_t n)
 {
     size_t n_known = 0;
@@ -206,7 +206,7 @@ static enum clv_status sample_one(void *context, size_t index, int thread, struc
     return CLV_OK;
 }
 
-/* truth[regions->n] = the object that most pixels of each region are of. */
+/* Sets truth[regions->n] to the object that has the most pixels in each region. */
 static enum clv_status find_truth(int32_t *truth, const struct object_regions *regions, const int32_t *objects,
                                   struct clv_error *err)
 {
@@ -239,7 +239,7 @@ static enum clv_status connect_one(void *context, size_t index, int thread, stru
     struct clv_object_map *map = &self->truth[index];
     MUST(read_working(&working, &map->objects, self, (size_t)self->order[index], err));
     for (size_t i = 0; i < (size_t)working.width * (size_t)working.height; i++)
-        map->objects[i] = map->objects[i] == OBJECT_UNKNOWN ? 0 : map->objects[i]; /* few: regions have one each */
+        map->objects[i] = map->objects[i] == OBJECT_UNKNOWN ? 0 : map->objects[i]; /* few; the majority decides */
     MUST(object_model_regions(regions, self->model, &working, NULL, err));
     if (regions->graph.n_edges) {
         OWNED_ARRAY int32_t *truth = array_alloc((size_t)regions->n, sizeof *truth);
@@ -254,7 +254,7 @@ static enum clv_status connect_one(void *context, size_t index, int thread, stru
     return clv_object_map_filter(map, 1, false, err);
 }
 
-/* The precision of objects in an image, for all that may be joined more. */
+/* Measures the precision of objects in an image for each shift of the bias. */
 static enum clv_status try_one(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
@@ -276,7 +276,7 @@ static enum clv_status try_one(void *context, size_t index, int thread, struct c
     return CLV_OK;
 }
 
-/* Moves the bias of the edges' weights to where objects of n_images are the most precise. */
+/* Applies the shift of the edges' bias with which objects of n_images are the most precise. */
 static enum clv_status choose_bias(struct objects_state *self, size_t n_images, struct clv_error *err)
 {
     struct object_model *model = self->model;
@@ -290,7 +290,7 @@ static enum clv_status choose_bias(struct objects_state *self, size_t n_images, 
             squares += score * score;
         }
     self->spread = sqrt(squares / n);
-    MUST(parallel_for(n_images, self->like->n_threads, try_one, self, err));
+    MUST(parallel_for(n_images, self->settings->n_threads, try_one, self, err));
     for (size_t i = 0; i < n_images; i++)
         for (int k = 0; k < N_JOINS; k++)
             sum[k] += self->precision[i][k];
@@ -300,11 +300,11 @@ static enum clv_status choose_bias(struct objects_state *self, size_t n_images, 
     return CLV_OK;
 }
 
-/* Learns from the images that have edges. */
+/* Trains the weights of edges on the images that have edges. */
 static enum clv_status learn_edges(struct objects_state *self, const struct clv_learner *learner, size_t n_images,
                                    struct clv_error *err)
 {
-    struct clv_training training = *self->like;
+    struct clv_training training = *self->settings;
     OWNED_ARRAY int32_t *examples = array_alloc(n_images, sizeof *examples);
     OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
     OWNED(clv_training_result_release) struct clv_training_result result = {0};
@@ -335,12 +335,13 @@ static enum clv_status learn_edges(struct objects_state *self, const struct clv_
 }
 
 enum clv_status train_objects(struct object_model *model, const struct object_items *items,
-                              const struct clv_learner *learner, const struct clv_training *like, struct clv_error *err)
+                              const struct clv_learner *learner, const struct clv_training *settings,
+                              struct clv_error *err)
 {
     size_t n = items->n, n_measured = n < SCALE_IMAGES ? n : SCALE_IMAGES;
     size_t n_edge_images = n < EDGE_IMAGES ? n : EDGE_IMAGES;
     OWNED(object_model_release) struct object_model result = {.shrink = 1};
-    OWNED(learning_release) struct objects_state self = {.model = &result, .items = items, .like = like};
+    OWNED(objects_state_release) struct objects_state self = {.model = &result, .items = items, .settings = settings};
     self.n_total = n_measured + 2 * n + n_edge_images;
     self.n_samples = n * SAMPLES > ALL_SAMPLES ? ALL_SAMPLES / n + 1 : SAMPLES;
     self.inputs = array_alloc(n * self.n_samples, PIXEL_CONTEXT_SIZE * sizeof *self.inputs);
@@ -353,20 +354,20 @@ enum clv_status train_objects(struct object_model *model, const struct object_it
     self.precision = array_zalloc(n, sizeof *self.precision);
     NEED(self.inputs && self.classes && self.areas && self.order && self.edges && self.regions && self.truth &&
          self.precision);
-    MUST(parallel_for(n_measured, like->n_threads, measure_one, &self, err));
+    MUST(parallel_for(n_measured, settings->n_threads, measure_one, &self, err));
     result.shrink = (float)fmax(1, sqrt(median(self.areas, n_measured) / USUAL_AREA));
     for (int k = 0; k < 2; k++) {
-        MUST(parallel_for(n, like->n_threads, sample_one, &self, err));
+        MUST(parallel_for(n, settings->n_threads, sample_one, &self, err));
         const struct pixel_net_examples examples = {.inputs = self.inputs,
                                                     .classes = self.classes,
                                                     .n = n * self.n_samples,
                                                     .n_inputs = k ? PIXEL_CONTEXT_SIZE : PIXEL_BANK_SIZE,
                                                     .n_classes = OBJECT_CLASSES};
-        MUST(pixel_net_train(&result.nets[k], &examples, object_net_copies[k], like->seed + (uint64_t)k, like->progress,
-                             err));
+        MUST(pixel_net_train(&result.nets[k], &examples, object_net_copies[k], settings->seed + (uint64_t)k,
+                             settings->progress, err));
     }
-    rng_permutation(self.order, n, like->seed, RNG_STREAM(RNG_FOLD, 0));
-    MUST(parallel_for(n_edge_images, like->n_threads, connect_one, &self, err));
+    rng_permutation(self.order, n, settings->seed, RNG_STREAM(RNG_FOLD, 0));
+    MUST(parallel_for(n_edge_images, settings->n_threads, connect_one, &self, err));
     MUST(learn_edges(&self, learner, n_edge_images, err));
     if (result.weights)
         MUST(choose_bias(&self, n_edge_images, err));

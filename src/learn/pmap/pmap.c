@@ -1,27 +1,27 @@
 /* Perturb-and-MAP learning by doubly stochastic gradient ascent.
  *
- *     max_w  (1/N) sum_n l(w, x_n, y_n) - lambda/2 <w, S^-1 w>,   couplings >= 0,   S = I but for full tables
- * (examples.c)
+ *     max_w  (1/N) sum_n l(w, x_n, y_n) - lambda/2 <w, S^-1 w>,   couplings >= 0
  *
- * Shpakova, Bach, Osokin: Marginal weighted maximum log-likelihood for efficient learning of perturb-and-MAP models
- * (UAI 2018).
+ * where S = I except for full tables (examples.c). Shpakova, Bach, Osokin: Marginal weighted maximum log-likelihood for
+ * efficient learning of perturb-and-MAP models (UAI 2018).
  *
  *     pmap    l = log P(y|x)                          Algorithm 1
  *     mpmap   l = sum_i log P(y_i|x)                  Algorithm 2, (5)
- *     wmpmap  l = sum_i sum_b theta_i(b) log P(b|x)   Algorithm 2, (6); theta_i has both labels' pixels where a node
- * holds both
+ *     wmpmap  l = sum_i sum_b theta_i(b) log P(b|x)   Algorithm 2, (6)
  *
- * The first two are divided by the mean number of known nodes, so that all three weigh one image's nodes 1 in all and
- * one lambda and one rate suit them. A step takes the next `batch` images of a random order and one draw of Gumbel
- * variables for each. pmap_draw.c has a draw's gradient. Noise and orders are functions of the seed and of their
- * numbers, so weights, sums and the position between two steps are all that a checkpoint must hold.
+ * theta_i weighs both labels if a node has pixels of both. The first two objectives are divided by the mean number of
+ * known nodes, so that in all three the nodes of an image have the weight 1 in total, and one lambda and one rate suit
+ * them. A step takes the next `batch` images of a random order and one sample of Gumbel variables for each, whose
+ * gradient pmap_draw.c computes. Noise and orders are functions of the seed and of counters, so a checkpoint holds only
+ * weights, sums and the position between two steps.
  *
- * By default steps are AdaGrad's and the weights the mean of the iterates: 1 / (lambda h) leaps at first, and what is
- * left of that after a hundred passes is worse. Over rounds h goes on: begun anew, its first step would forget w.
+ * By default steps are AdaGrad's and the result is the mean of the iterates: the published steps 1 / (lambda h) are
+ * very long at first, and their result after a hundred passes is worse. Rounds do not reset h, because a step with h =
+ * 1 would discard w.
  *
- * Images without masks (Algorithms 3 and 4) come in once the passes over those with masks are over: pmap_targets.c
- * labels them, by marginals or for pmap by MAP, and as many passes over all images follow, each weighing kappa times an
- * image with a mask; then again, `rounds` times.
+ * Images without masks (Algorithms 3 and 4) follow the passes over those with masks: pmap_targets.c labels them, by
+ * marginals or for pmap by MAP, and as many passes over all images follow, in which each of them has kappa times the
+ * weight of an image with a mask. This is repeated `rounds` times.
  *
  * The learners, their parameters and the objective that each maximises are at the end. */
 #include "learn/pmap/pmap.h"
@@ -37,23 +37,23 @@
 
 /* The position in a training between two steps. */
 struct pmap_position {
-    int64_t round;     /* 0: over examples with masks alone */
+    int64_t round;     /* 0: only over examples with masks */
     int64_t pass;      /* of the round, from 1 */
     int64_t n_taken;   /* examples of the pass that steps have taken */
     int64_t next_draw; /* number of the next step's first draw */
 };
 
-/* The state that a training is resumed from. */
+/* The state from which a training resumes. */
 struct pmap_state {
     struct pmap_position position;
     struct ascent *ascent;
-    double *start;                      /* [size] where the round began: weak examples are pseudo-labelled from it */
+    double *start;                      /* [size] weights at the round's start, which pseudo-label the weak examples */
     struct clv_training_result *result; /* its curve */
 };
 
 #define N_POSITION 5 /* numbers of struct pmap_position, and the steps made */
 
-/* The weights, sums and position; the average where the training has one. */
+/* Lists weights, sums, position and, if the training has one, the average. */
 static size_t list_fields(struct state_field fields[5], int64_t *position, const struct pmap_state *state)
 {
     size_t size = state->ascent->size;
@@ -76,8 +76,8 @@ static enum clv_status pmap_state_write(struct checkpoints *checkpoints, const s
     return state_write(checkpoints, fields, n, state->result, err);
 }
 
-/* Fills the state, whose arrays are there already, if there is a checkpoint to go on from: *found. Its position is
- * any. */
+/* Fills the state, whose arrays are allocated, from the checkpoint, if there is one, and sets *found. Does not check
+ * the position. */
 static enum clv_status pmap_state_read(bool *found, struct pmap_state *state, const struct checkpoints *checkpoints,
                                        struct clv_error *err)
 {
@@ -99,7 +99,7 @@ static enum clv_status pmap_state_read(bool *found, struct pmap_state *state, co
 
 #define CHECK_EVERY 5 /* passes between points of the curve */
 
-/* The curve's noise is fixed, and not that of any step. */
+/* The seed of the curve's samples, which are fixed and differ from those of the steps. */
 #define CURVE_SEED(seed) ((seed) ^ 0x6375727665ULL)
 
 struct pmap {
@@ -107,7 +107,7 @@ struct pmap {
     const struct clv_learner *learner;
     const struct clv_training *training;
     struct examples examples;
-    struct course course; /* in which a pass is one of all rounds */
+    struct course course; /* its passes are those of all rounds */
     struct pmap_targets targets;
     size_t n; /* targets in use: labelled ones, later also weak ones */
     struct pmap_draws draws;
@@ -116,15 +116,15 @@ struct pmap {
     int32_t *order;
     size_t batch, n_taken;
     int32_t *taken;      /* [batch] examples of this step */
-    double *gradients;   /* [batch][size + 1] and of each the estimate */
+    double *gradients;   /* [batch][size + 1] gradient and estimate of each example */
     double step_value;   /* mean of the last step's estimates */
     double *values;      /* [n] estimates of the curve */
     double *zero;        /* [size] of zeros */
-    const double *point; /* of the estimate at hand */
+    const double *point; /* weights of the current estimate */
     size_t n_passes;     /* of a round */
     size_t n_rounds;
-    struct pmap_state state; /* where it stands */
-    double running;          /* of log-likelihoods: a mean over steps; NaN at first */
+    struct pmap_state state; /* the state that checkpoints hold */
+    double running;          /* running mean of the steps' log-likelihoods; NaN at first */
 };
 
 static enum clv_status save(void *pmap, struct clv_error *err)
@@ -144,7 +144,7 @@ static enum clv_status draw_slot(void *context, size_t slot, int thread, struct 
                      &self->workspaces[thread], &self->examples.decoders[thread], err);
 }
 
-/* Lines 3 to 11 of Algorithm 2. The gradients are added up into the first slot's. */
+/* Takes a step: lines 3 to 11 of Algorithm 2. The first slot receives the sum of the gradients. */
 static enum clv_status take_step(struct pmap *self, struct clv_error *err)
 {
     size_t n = self->n_taken, size = self->ascent.size;
@@ -158,19 +158,20 @@ static enum clv_status take_step(struct pmap *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* Steps of one pass over n examples. */
+/* The number of steps of one pass over n examples. */
 static size_t steps_of(const struct pmap *self, size_t n)
 {
     return (n + self->batch - 1) / self->batch;
 }
 
-/* Targets of a round: weak ones take part from the second on. */
+/* The number of targets of a round. Weak ones take part from the second round on. */
 static size_t targets_of(const struct pmap *self, int64_t round)
 {
     return round ? self->targets.n_labelled + self->targets.n_weak : self->examples.n;
 }
 
-/* A position's count in all, where a pass of the first round counts `first`, one of the others `later`. */
+/* The total count at a position, where a pass of the first round counts `first`, a pass of other rounds `later`, and
+ * the current pass `rest` so far. */
 static size_t count_to(const struct pmap *self, const struct pmap_position *position, size_t first, size_t later,
                        size_t rest)
 {
@@ -201,7 +202,7 @@ static void report(struct pmap *self)
                      note);
 }
 
-/* The rest of the pass that the state is in. */
+/* Runs the rest of the current pass. */
 static enum clv_status run_pass(struct pmap *self, uint32_t pass, struct clv_error *err)
 {
     struct pmap_position *position = &self->state.position;
@@ -221,7 +222,7 @@ static enum clv_status run_pass(struct pmap *self, uint32_t pass, struct clv_err
     return CLV_OK;
 }
 
-/* The labels of least expected Hamming loss, where marginals are exact; cuts decode by their MAP. */
+/* Chains are decoded by their exact marginals, for the least expected Hamming loss, other models by MAP. */
 static struct clv_decoding decoding_of(const struct pmap *self)
 {
     bool is_chain = self->examples.layout.pairwise == CLV_PAIRWISE_FULL;
@@ -246,8 +247,8 @@ static bool estimate_results(struct comm_piece *piece, void *context, size_t ind
     return k == 0;
 }
 
-/* The negated objective at w, estimated with one fixed draw for each example, to be minimised as other learners' are.
- * */
+/* Estimates the objective at w with one fixed sample per example. It is negated, to be minimised like those of other
+ * learners. */
 static enum clv_status estimate(double *objective, struct pmap *self, const double *w, struct clv_error *err)
 {
     self->point = w;
@@ -283,7 +284,7 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
     course_open(&self->course, learner, result, examples);
     self->course.save = save;
     self->course.owner = self;
-    self->course.is_quiet = true; /* progress is told in steps */
+    self->course.is_quiet = true; /* progress is reported in steps */
     result->decoding = decoding_of(self);
     self->draws = (struct pmap_draws){.layout = examples->layout, .seed = training->seed};
     self->draws.reduction = objective != PMAP_JOINT && parameters[PMAP_REDUCTION] != 0;
@@ -326,7 +327,7 @@ static void pmap_release(struct pmap *self)
     arena_release(&self->arena);
 }
 
-/* The rest of the round that the state is in, without its pseudo-labels. */
+/* Runs the rest of the current round, whose pseudo-labels are set. */
 static enum clv_status run_round(struct pmap *self, struct clv_error *err)
 {
     struct pmap_position *position = &self->state.position;
@@ -343,8 +344,8 @@ static enum clv_status run_round(struct pmap *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* Weak examples as their teacher saw them, if they have one, and from the second time on as the state's `start`
- * does. */
+/* Labels the weak examples: in the first round with them by their teacher's pseudo-labels, if there are any, otherwise
+ * by the weights state.start. */
 static enum clv_status label_weak(struct pmap *self, struct clv_error *err)
 {
     struct partial_options options = pseudo_labelled_options(self->learner, self->training);
@@ -360,8 +361,8 @@ static enum clv_status label_weak(struct pmap *self, struct clv_error *err)
     return pmap_targets_label(&self->targets, &labelling, err);
 }
 
-/* Algorithm 3: learns from the labelled examples, then from all, weak ones as seen by what was learned before.
- * `resumed`: the state was read, else it is the beginning. */
+/* Algorithm 3: trains on the labelled examples, then on all, with weak ones labelled by the weights of the round
+ * before. `resumed`: the state was read from a checkpoint. */
 static enum clv_status run_rounds(struct pmap *self, bool resumed, struct clv_error *err)
 {
     struct pmap_position *position = &self->state.position;
@@ -381,8 +382,7 @@ static enum clv_status run_rounds(struct pmap *self, bool resumed, struct clv_er
     return CLV_OK;
 }
 
-/* Whether the position that a checkpoint gives is one of this training, where so many draws and steps have been
- * made. */
+/* Checks that a checkpoint's position is one of this training and has its numbers of draws and steps. */
 static enum clv_status check_position(const struct pmap *self, double n_first_steps, struct clv_error *err)
 {
     const struct pmap_position *position = &self->state.position;
@@ -415,7 +415,7 @@ static enum clv_status learn(struct pmap *self, struct clv_error *err)
     return self->course.stopped ? CLV_OK : estimate(&self->course.result->at_zero, self, self->zero, err);
 }
 
-/* `learner` is the one that checkpoints name. */
+/* Trains `learner`, which checkpoints name. */
 static enum clv_status pmap_train(struct clv_training_result *result, const struct clv_training *training,
                                   const struct clv_learner *learner, enum pmap_objective objective,
                                   struct clv_error *err)
@@ -426,7 +426,7 @@ static enum clv_status pmap_train(struct clv_training_result *result, const stru
     return course_end(&self.course, ascent_point(&self.ascent), err);
 }
 
-/* paper 1 is the source's Algorithms 1 to 4 with its section on partial labels, without departures. */
+/* paper 1: Algorithms 1 to 4 of the paper and its section on partial labels, without changes. */
 #define SHARED_PARAMETERS                                                                                              \
     [PMAP_LAMBDA] = ROW("lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features",           \
                         .role = CLV_ROLE_LAMBDA_OF_MEAN),                                                              \
@@ -467,7 +467,7 @@ static const struct clv_parameter joint_parameters[] = {
             ROW("reduction", 1, 0, 1, "0: find every node's clamped labelling, even where it is known beforehand"),    \
         [PMAP_DYNAMIC] = ROW("dynamic", 1, 0, 1, "0: solve again for each clamped labelling, not from the solution")
 
-/* Without any mask, mpmap takes the likeliest labels for masks, which no power of marginals changes. */
+/* Without any mask, mpmap uses the most probable labels as masks. A power of marginals does not change these. */
 static const struct clv_parameter marginal_parameters[] = {MARGINAL_PARAMETERS(CLV_NEEDS_MIXTURE), {0}};
 static const struct clv_parameter weighted_parameters[] = {MARGINAL_PARAMETERS(CLV_NEEDS_WEAK), {0}};
 
@@ -489,7 +489,7 @@ static enum clv_status train_weighted(struct clv_training_result *result, const 
     return pmap_train(result, training, &wmpmap_learner, PMAP_WEIGHTED, err);
 }
 
-/* A gradient for each example of a batch. */
+/* Bytes of a gradient for each example of a batch. */
 static double bytes(const struct clv_training *training)
 {
     double n_all = (double)training->n_examples + (double)training->n_weak;
@@ -498,14 +498,14 @@ static double bytes(const struct clv_training *training)
     return gradients * (double)sizeof(double);
 }
 
-/* The bytes of joint training, and those of the weights of each node's labels. */
+/* The bytes of joint training, and those of a weight for each label of every node. */
 static double marginal_bytes(const struct clv_training *training)
 {
     double weights = training_n_nodes(training) * (double)training->layout.n_labels;
     return bytes(training) + weights * (double)sizeof(float);
 }
 
-/* The fields that the three share. */
+/* A row of the learners' table: the three share all other fields. */
 #define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, BYTES, SCORES)                                                       \
     {                                                                                                                  \
         .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = true, .train = (TRAIN),        \

@@ -1,6 +1,6 @@
 /* One sample of the perturb-and-MAP objectives: perturbs a field, solves it, compares its maximum with the truth or
  * with the clamped optima, and adds up the gradient. Fields with full tables, which are chains, are first: their
- * clamped optima come from the solved chain, or each from a run of its own. Start at pmap_draw, at the end. */
+ * clamped optima come from the solved chain, or each from another Viterbi run. Start at pmap_draw, at the end. */
 #include "learn/pmap/pmap.h"
 
 #include <math.h>
@@ -11,13 +11,14 @@
 #include "learn/weak/weak.h"
 #include "mrf/problem.h"
 
-/* The sample so far. The decoder holds the perturbed field, solved, the workspace's y is y_A and its weights are 0. */
+/* The sample of a field with full tables. The decoder holds the perturbed field, which is solved; the workspace's y is
+ * y_A, and its weights start at 0. */
 struct table_drawing {
     const struct pmap_draws *draws;
     const struct pmap_example *example;
     struct pmap_workspace *space;
     struct decoder *decoder;
-    double *pairwise; /* the pairwise part of the gradient, or NULL: not wanted */
+    double *pairwise; /* the pairwise part of the gradient; NULL: no gradient */
     double value;
 };
 
@@ -37,7 +38,7 @@ static void add_node(double *node_weight, int32_t n_labels, int32_t i, int32_t l
         node_weight[i] += t;
 }
 
-/* value += t ((f + z)(to) - (f + z)(from)) over known nodes; the gradient follows. */
+/* value += t ((f + z)(to) - (f + z)(from)) over known nodes. Adds the derivative to the gradient. */
 static void compare(struct table_drawing *self, const int32_t *to, const int32_t *from, double t)
 {
     const struct clv_field *field = &self->decoder->field;
@@ -68,7 +69,7 @@ static void compare(struct table_drawing *self, const int32_t *to, const int32_t
     self->value += t * gained;
 }
 
-/* Finds y_B by another solution, with the node's unary for `label` just large enough to force it. */
+/* Finds y_B by solving the field again with a unary score of the node that is large enough to force `label`. */
 static enum clv_status table_solve_clamped(struct table_drawing *self, int32_t node, int32_t label,
                                            struct clv_error *err)
 {
@@ -95,7 +96,8 @@ static enum clv_status find_clamped(struct table_drawing *self, int32_t node, in
     return clv_oracle_clamp(decoder->oracle, decoder->y, NULL, &decoder->field, node, label, err);
 }
 
-/* Adds to value, to node_weight and to pairwise. Without dynamic clamps every y_B is a Viterbi run of its own. */
+/* Computes the sample of a field with full tables: adds to value, node_weight and pairwise. Without dynamic clamps
+ * every y_B takes another Viterbi run. */
 static enum clv_status pmap_tables(struct table_drawing *self, struct clv_error *err)
 {
     const struct pmap_example *example = self->example;
@@ -151,8 +153,8 @@ struct draw_state {
     struct pmap_workspace *space;
 };
 
-/* Sets incident[first[i] .. first[i + 1] - 1] to the edges of node i, without those of unknown nodes. No node is
- * marked. */
+/* Sets incident[first[i] .. first[i + 1] - 1] to the edges between node i and known nodes. Clears the marks of all
+ * nodes. */
 static void prepare_visits(struct pmap_workspace *space, const struct clv_field *field, const int32_t *label)
 {
     int32_t *first = space->first, n_nodes = field->n_nodes;
@@ -180,9 +182,9 @@ static double label_weight(const struct draw_state *self, int32_t i, int32_t b)
     return self->scale * (double)self->weight[(size_t)i * (size_t)self->field->n_labels + (size_t)b];
 }
 
-/* A clamped optimum: y_B is y_A with the flipped labels swapped, and the other label of its node has weight t. The
- * estimate is - t ((f + z)(y_A) - (f + z)(y_B)), its gradient t (Psi(y_B) - Psi(y_A)), of which only the weights of
- * nodes and edges are kept. */
+/* Adds the estimate by a clamped optimum: y_B is y_A with the flipped labels swapped, and t is the weight of the node's
+ * other label. The estimate is - t ((f + z)(y_A) - (f + z)(y_B)), its gradient t (Psi(y_B) - Psi(y_A)), which is kept
+ * as weights of nodes and edges. */
 static void visit_clamp(void *context, int32_t node, double cost, const int32_t *flipped, int32_t n_flipped)
 {
     (void)cost; /* cost is that of the rounded scores */
@@ -218,7 +220,7 @@ static bool counts(const struct draw_state *self, int32_t i)
     return self->problem->label[i] != CLV_UNKNOWN && (!self->given || self->given[i] == CLV_UNKNOWN);
 }
 
-/* Whether y_B is needed for node i. With the reduction, only if the label that y_A does not give it has a weight. */
+/* Whether y_B is needed for node i. With the reduction, only if the label other than that of y_A has weight. */
 static bool is_wanted(const struct draw_state *self, int32_t i)
 {
     if (!counts(self, i))
@@ -235,7 +237,7 @@ static enum clv_status clamp_dynamically(struct draw_state *self, struct decoder
     return clv_oracle_witnesses(decoder->oracle, self->space->wanted, n, visit_clamp, self, err);
 }
 
-/* Finds one node's y_B by another solution, with its unary just large enough to force it. */
+/* Finds one node's y_B by solving the field again with a unary score that is large enough to force `label`. */
 static enum clv_status solve_clamped(struct draw_state *self, int32_t node, int32_t label, struct decoder *decoder,
                                      struct clv_error *err)
 {
@@ -258,7 +260,7 @@ static enum clv_status solve_clamped(struct draw_state *self, int32_t node, int3
     return CLV_OK;
 }
 
-static enum clv_status clamp_anew(struct draw_state *self, struct decoder *decoder, struct clv_error *err)
+static enum clv_status clamp_by_solving(struct draw_state *self, struct decoder *decoder, struct clv_error *err)
 {
     for (int32_t i = 0; i < self->field->n_nodes; i++)
         for (int32_t b = 0; b < 2; b++)
@@ -268,7 +270,7 @@ static enum clv_status clamp_anew(struct draw_state *self, struct decoder *decod
     return CLV_OK;
 }
 
-/* Without edges y_B differs from y_A in its own node only, for any number of labels. */
+/* Without edges y_B differs from y_A only at the clamped node, for any number of labels. */
 static void clamp_apart(struct draw_state *self)
 {
     struct pmap_workspace *space = self->space;
@@ -317,7 +319,7 @@ static void compare_jointly(struct draw_state *self, const struct decoder *decod
     self->value = self->scale * (decoder_truth_score(decoder, self->problem) - clv_field_score(field, y));
 }
 
-/* gradient += sum of the weights times x_i and - e_ij. */
+/* gradient += the sum of node weights times x_i and edge weights times -e_ij. */
 static void gather(double *gradient, const struct draw_state *self)
 {
     const struct clv_problem *problem = self->problem;
@@ -334,7 +336,7 @@ static void gather(double *gradient, const struct draw_state *self)
     }
 }
 
-/* Draws z into the loaded field and finds y_A. */
+/* Adds random Gumbel variables z to the loaded field and finds y_A. */
 static enum clv_status perturb(struct draw_state *self, uint32_t draw, struct decoder *decoder, struct clv_error *err)
 {
     struct clv_field *field = self->field;
@@ -376,7 +378,7 @@ enum clv_status pmap_draw(double *value, double *gradient, const struct pmap_est
         clamp_apart(&drawing);
     } else {
         prepare_visits(workspace, &decoder->field, problem->label);
-        MUST(self->dynamic ? clamp_dynamically(&drawing, decoder, err) : clamp_anew(&drawing, decoder, err));
+        MUST(self->dynamic ? clamp_dynamically(&drawing, decoder, err) : clamp_by_solving(&drawing, decoder, err));
     }
     if (gradient)
         gather(gradient, &drawing);

@@ -1,12 +1,12 @@
-/* The labels that each example of a perturb-and-MAP training asks for: its own, the marginals of an image without a
- * mask as a model estimates them, or its pseudo-labels. Start at pmap_targets_label, at the end. */
+/* Sets the target of each example of a perturb-and-MAP training: its own labels or, for an image without a mask, the
+ * marginals or pseudo-labels that a model estimates. Start at pmap_targets_label, at the end. */
 #include "learn/pmap/pmap.h"
 
 #include "base/base.h"
 #include "cluster/comm_for.h"
 #include "learn/weak/weak.h"
 
-/* Each weak example's draws are its own, and not those of any step. */
+/* The seed of a weak example's samples, which differ from those of other examples and of the steps. */
 #define PSEUDO_LABEL_SEED(seed, index) ((seed) ^ (0x6775657373ULL + ((uint64_t)(index) << 40)))
 
 static const int32_t *given_of(const struct clv_training *training, size_t weak)

@@ -1,4 +1,4 @@
-/* Labels an image that has a mask by a model that has not seen it: the data from which refinement is learned. Start at
+/* Labels an image that has a mask by a model that was not trained on it: data for training refinements. Start at
  * labelled_image_init. */
 #include "learn/refining/refining.h"
 
@@ -12,7 +12,7 @@
 #include "model/model.h"
 #include "refine/by_model/by_model.h"
 
-#define MOST_BYTES (200 << 20) /* of examples that are in memory at once */
+#define MOST_BYTES (200 << 20) /* most bytes of examples that are in memory at once */
 
 void labelled_image_release(struct labelled_image *self)
 {
@@ -35,7 +35,7 @@ static enum clv_status read_item(struct labelled_image *self, const struct refin
     return item_maps_open(&self->maps, &self->model.recipe, source->set, item, source->limits, err);
 }
 
-static void take_likeliest(int32_t *y, const double *marginals, size_t n, size_t n_labels)
+static void take_most_probable(int32_t *y, const double *marginals, size_t n, size_t n_labels)
 {
     for (size_t i = 0; i < n; i++) {
         y[i] = 0;
@@ -54,7 +54,7 @@ static enum clv_status label_all(struct labelled_image *self, const struct refin
     if (wants_marginals) {
         NEED(self->marginals = array_alloc(n, n_labels * sizeof *self->marginals));
         MUST(model_marginals(self->marginals, &self->model, problem, err));
-        take_likeliest(self->y, self->marginals, n, n_labels);
+        take_most_probable(self->y, self->marginals, n, n_labels);
         return CLV_OK;
     }
     MUST(clv_model_predict(self->y, &self->model, problem, self->oracle, err));
@@ -64,7 +64,7 @@ static enum clv_status label_all(struct labelled_image *self, const struct refin
     return clv_oracle_margins(self->oracle, self->margin, self->y, err);
 }
 
-static void keep_own(void *of_nodes, size_t first, size_t n, size_t size)
+static void move_to_front(void *of_nodes, size_t first, size_t n, size_t size)
 {
     if (of_nodes && first)
         memmove(of_nodes, (char *)of_nodes + first * size, n * size);
@@ -81,9 +81,9 @@ static enum clv_status label(struct labelled_image *self, const struct refining_
     MUST(clv_oracle_new(&self->oracle, CLV_ENGINE_DEFAULT, err));
     MUST(label_all(self, example, wants_marginals, err));
     size_t first = (size_t)example->first_node, n_labels = (size_t)self->model.layout.n_labels;
-    keep_own(self->y, first, (size_t)n, sizeof *self->y);
-    keep_own(self->margin, first, (size_t)n, sizeof *self->margin);
-    keep_own(self->marginals, first, (size_t)n, n_labels * sizeof *self->marginals);
+    move_to_front(self->y, first, (size_t)n, sizeof *self->y);
+    move_to_front(self->margin, first, (size_t)n, sizeof *self->margin);
+    move_to_front(self->marginals, first, (size_t)n, n_labels * sizeof *self->marginals);
     self->n = (size_t)self->image.width * (size_t)self->image.height;
     self->painted = array_alloc(self->n, 1);
     NEED(self->painted);
@@ -96,7 +96,7 @@ enum clv_status labelled_image_init(struct labelled_image *self, const struct cl
 {
     *self = (struct labelled_image){.model = *model};
     self->model.w = (double *)example->w;
-    self->model.first = NULL; /* the example's problem has its features already */
+    self->model.first = NULL; /* the example's problem already has its features */
     FAIL_IF(stop_requested(source->progress), CLV_ERR_INTERRUPTED, "interrupted");
     MUST(read_item(self, source, example->item, err));
     bool wants_marginals = source->wants_net && !refining_is_cut(model);
@@ -129,12 +129,12 @@ enum clv_status labelled_loss(double *loss, const struct clv_mask *truth, const 
     return CLV_OK;
 }
 
-enum clv_status labelled_image_count(size_t *n, const struct refining_source *source, double bytes_a_pixel, size_t most,
-                                     struct clv_error *err)
+enum clv_status labelled_image_count(size_t *n, const struct refining_source *source, double bytes_per_pixel,
+                                     size_t most, struct clv_error *err)
 {
     int32_t width, height;
     MUST(item_image_size(&width, &height, &source->set->items[source->examples[0].item], source->limits, err));
-    double bytes = (double)width * (double)height * bytes_a_pixel;
+    double bytes = (double)width * (double)height * bytes_per_pixel;
     size_t fit = (size_t)int64_within(MOST_BYTES / bytes, 1, (int64_t)most);
     *n = source->n_examples < fit ? source->n_examples : fit;
     return CLV_OK;

@@ -1,4 +1,5 @@
-/* Logistic regression with weighted rows and a ridge, for the terms of a pixel's score. */
+/* Logistic regression with weighted rows and a ridge, for the terms of a pixel's score. Start at logistic_fit, at the
+ * end. */
 #include "learn/refining/refining.h"
 
 #include <math.h>
@@ -8,13 +9,13 @@
 
 enum { MOST = LOGISTIC_MOST, STEPS = 50, HALVINGS = 30 };
 
-/* The problem in units of the columns' deviations. The last parameter is the bias. */
+/* The problem with columns in units of their standard deviations. The last parameter is the bias. */
 struct fit {
     const struct logistic_data *data;
     double ridge, total; /* of the weights */
     int32_t n;           /* columns and the bias */
     double mean[MOST], unit[MOST];
-    bool is_out[MOST];
+    bool is_removed[MOST];
     double at[MOST];
 };
 
@@ -34,8 +35,8 @@ static void standardise(struct fit *self)
             square += off * off;
         }
         double deviation = sqrt(square / (double)data->n);
-        self->is_out[c] = !(deviation > 1e-9);
-        self->unit[c] = self->is_out[c] ? 0 : 1 / deviation;
+        self->is_removed[c] = !(deviation > 1e-9);
+        self->unit[c] = self->is_removed[c] ? 0 : 1 / deviation;
     }
 }
 
@@ -43,12 +44,13 @@ static void row_of(double *row, const struct fit *self, size_t i)
 {
     int32_t k = self->n - 1;
     for (int32_t c = 0; c < k; c++)
-        row[c] =
-            self->is_out[c] ? 0 : ((double)self->data->rows[i * (size_t)k + (size_t)c] - self->mean[c]) * self->unit[c];
+        row[c] = self->is_removed[c]
+                     ? 0
+                     : ((double)self->data->rows[i * (size_t)k + (size_t)c] - self->mean[c]) * self->unit[c];
     row[k] = 1;
 }
 
-/* The objective at `at`; with hessian also its derivatives. */
+/* Computes the objective at `at`; unless hessian is NULL, also its derivatives. */
 static double evaluate(const struct fit *self, const double *at, double *gradient, double (*hessian)[MOST])
 {
     int32_t n = self->n;
@@ -66,7 +68,7 @@ static double evaluate(const struct fit *self, const double *at, double *gradien
         loss += weight * (fmax(-margin, 0) + portable_log1p(small));
         if (!hessian)
             continue;
-        double wrong = margin > 0 ? small / (1 + small) : 1 / (1 + small); /* its probability */
+        double wrong = margin > 0 ? small / (1 + small) : 1 / (1 + small); /* probability of the wrong label */
         double slope = self->data->is_one[i] ? -weight * wrong : weight * wrong;
         double bend = weight * small / ((1 + small) * (1 + small));
         for (int32_t a = 0; a < n; a++) {
@@ -85,7 +87,7 @@ static double evaluate(const struct fit *self, const double *at, double *gradien
     return loss;
 }
 
-/* step = hessian^-1 gradient by Cholesky's factors, which take the lower half's place. */
+/* step = hessian^-1 gradient by a Cholesky factorisation, which overwrites the lower half of hessian. */
 static void solve(double *step, double (*hessian)[MOST], const double *gradient, int32_t n)
 {
     for (int32_t a = 0; a < n; a++)
@@ -128,14 +130,14 @@ static void minimise(struct fit *self)
     }
 }
 
-static void leave_out(struct fit *self, int32_t column)
+static void remove_column(struct fit *self, int32_t column)
 {
-    self->is_out[column] = true;
+    self->is_removed[column] = true;
     self->at[column] = 0;
 }
 
-/* Leaves out the lowest of the weights that may not be negative and are; false if none is. */
-static bool leave_out_lowest(struct fit *self, const bool *is_positive)
+/* Removes the column of the most negative weight among those that must be >= 0. Returns false if none is negative. */
+static bool remove_most_negative(struct fit *self, const bool *is_positive)
 {
     int32_t lowest = -1;
     for (int32_t c = 0; c + 1 < self->n; c++)
@@ -143,17 +145,18 @@ static bool leave_out_lowest(struct fit *self, const bool *is_positive)
             lowest = c;
     if (lowest < 0)
         return false;
-    leave_out(self, lowest);
+    remove_column(self, lowest);
     return true;
 }
 
-/* Leaves out columns that hardly vary: their weights, or what those add to the bias, would be out of range. */
-static bool leave_out_too_large(struct fit *self)
+/* Removes columns that vary too little: their weights, or the parts of the bias due to them, would be out of range.
+ * Returns whether there were any. */
+static bool remove_too_large(struct fit *self)
 {
     bool is_any = false;
     for (int32_t c = 0; c + 1 < self->n; c++)
         if (fabs(self->at[c] * self->unit[c]) * fmax(1, fabs(self->mean[c])) > LOGISTIC_LARGEST / MOST) {
-            leave_out(self, c);
+            remove_column(self, c);
             is_any = true;
         }
     return is_any;
@@ -170,10 +173,10 @@ enum clv_status logistic_fit(double *w, double *bias, const struct logistic_data
         return fail(err, CLV_ERR_USAGE, "logistic regression: no row has a weight");
     do
         minimise(&fit);
-    while (leave_out_too_large(&fit) || leave_out_lowest(&fit, is_positive));
+    while (remove_too_large(&fit) || remove_most_negative(&fit, is_positive));
     *bias = fit.at[data->n_columns];
     for (int32_t c = 0; c < data->n_columns; c++) {
-        w[c] = fit.is_out[c] ? 0 : fit.at[c] * fit.unit[c];
+        w[c] = fit.is_removed[c] ? 0 : fit.at[c] * fit.unit[c];
         *bias -= w[c] * fit.mean[c];
     }
     return CLV_OK;

@@ -1,5 +1,5 @@
-/* Learns how a model refines labels, and attaches it to the model: by scores of pixels where a cut labels, by votes
- * elsewhere. */
+/* Learns how a model refines labels, and attaches it to the model: by scores of pixels if a cut labels the nodes,
+ * otherwise by votes. */
 #include "learn/refining/refining.h"
 
 #include "base/base.h"

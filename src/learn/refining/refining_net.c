@@ -1,6 +1,6 @@
-/* Trains the network of pixels that refining uses, from some pixels of each image, under a model which has not seen the
- * image. With two labels most pixels are near a border between the model's labels; with more labels, rare ones get
- * more pixels than their share. Start at refining_nets_learn. */
+/* Trains the pixel network of a refinement, on some pixels of each image, by a model that was not trained on the image.
+ * With two labels most pixels are near a border between the model's labels; with more labels, rare ones get more pixels
+ * than their fraction of the image. Start at refining_nets_learn. */
 #include <math.h>
 #include <string.h>
 
@@ -9,15 +9,15 @@
 #include "pixel_net/pixel_net.h"
 #include "refine/by_model/by_model.h"
 
-#define NET_PIXELS  1500 /* of an image .. */
-#define MOST_PIXELS 10000
-#define ALL_PIXELS  120000 /* .. of labels that vote, more if there are few images: that many of all */
-#define NEAR_BORDER 10     /* two thirds of them are less than so many pixels from the border */
+#define NET_PIXELS  1500   /* pixels per image; if labels vote, the least .. */
+#define MOST_PIXELS 10000  /* .. and the most */
+#define ALL_PIXELS  120000 /* if labels vote, pixels in all images, within these limits */
+#define NEAR_BORDER 10     /* with two labels, two thirds of the pixels are closer to a border than this */
 #define FAR         1e9F
-#define LEAST_SHARE 0.02F /* of an image: smaller sides count as this */
+#define LEAST_SHARE 0.02F /* the least fraction of an image that a label counts as */
 #define MOST_DRAWS  64
 
-struct look_state {
+struct net_state {
     struct refining_nets *nets;
     const struct clv_model *model;
     const struct refining_source *source;
@@ -26,11 +26,12 @@ struct look_state {
     float *inputs;    /* [n_rows][n_pixels][n_inputs] */
     uint8_t *classes; /* [n_rows][n_pixels] */
     float *weights;   /* [n_rows][n_pixels] */
-    size_t *n_known;  /* [n_rows] of n_pixels, without void ones */
+    size_t *n_known;  /* [n_rows] pixels that were taken, at most n_pixels */
 };
 
-/* Draws a pixel that is not void and less than `reach` from the border; returns `n` if MOST_DRAWS draws find none. */
-static size_t draw_pixel(const struct look_state *self, size_t row, size_t k, float reach, const uint8_t *truth,
+/* Samples a pixel that is not void and closer to the border than `reach`; returns `n` if MOST_DRAWS samples include
+ * none. */
+static size_t draw_pixel(const struct net_state *self, size_t row, size_t k, float reach, const uint8_t *truth,
                          const float *distance, size_t n)
 {
     for (size_t draw = 0; draw < MOST_DRAWS; draw++) {
@@ -41,7 +42,7 @@ static size_t draw_pixel(const struct look_state *self, size_t row, size_t k, fl
     return n;
 }
 
-static void take_pixel(struct look_state *self, size_t row, const struct pixel_look *look, size_t p, uint8_t class,
+static void take_pixel(struct net_state *self, size_t row, const struct pixel_look *look, size_t p, uint8_t class,
                        float weight)
 {
     size_t to = row * self->n_pixels + self->n_known[row]++;
@@ -50,8 +51,8 @@ static void take_pixel(struct look_state *self, size_t row, const struct pixel_l
     self->weights[to] = weight;
 }
 
-/* Draws pixels for two labels. As in the weighted Hamming error, each side of an image weighs half of it. */
-static void draw_near_border(struct look_state *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
+/* Samples pixels for two labels. As in the weighted Hamming error, each label of an image has half of the weight. */
+static void draw_near_border(struct net_state *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
                              const float *distance)
 {
     size_t count[2] = {0, 0};
@@ -69,9 +70,9 @@ static void draw_near_border(struct look_state *self, size_t row, const struct p
     }
 }
 
-/* Draws pixels for more labels. A label's share of them goes as the root of its share of the image, half-way between
- * that share and the weights of the weighted Hamming error. order[n] is scratch. */
-static void draw_labels(struct look_state *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
+/* Samples pixels for more labels. A label's number of pixels is proportional to the square root of its area, a
+ * compromise between its area and the equal weights of the weighted Hamming error. order[n] is scratch. */
+static void draw_labels(struct net_state *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
                         int32_t *order)
 {
     size_t begin[PIXEL_NET_CLASSES + 1] = {0}, n_labels = (size_t)self->model->layout.n_labels;
@@ -93,10 +94,10 @@ static void draw_labels(struct look_state *self, size_t row, const struct pixel_
     }
 }
 
-static enum clv_status look_at_one(void *context, size_t index, int thread, struct clv_error *err)
+static enum clv_status sample_image(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct look_state *self = context;
+    struct net_state *self = context;
     OWNED(labelled_image_release) struct labelled_image labelled = {0};
     OWNED(pixel_look_release) struct pixel_look look = {0};
     MUST(labelled_image_init(&labelled, self->model, self->source, &self->source->examples[index * self->nets->stride],
@@ -131,11 +132,11 @@ static void scale_weights(float *weights, size_t n)
         weights[k] *= (float)((double)n / sum);
 }
 
-/* Trains a network on all rows, or on those outside of a fold; without rows it stays empty. */
+/* Trains a network on all rows, or on those outside of a fold; without known pixels it stays empty. */
 static enum clv_status train_net(void *context, size_t which, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct look_state *self = context;
+    struct net_state *self = context;
     size_t width = (size_t)self->n_inputs, n = 0;
     OWNED_ARRAY float *inputs = array_alloc(self->n_rows * self->n_pixels, width * sizeof *inputs);
     OWNED_ARRAY uint8_t *classes = array_alloc(self->n_rows, self->n_pixels);
@@ -163,7 +164,7 @@ static enum clv_status train_net(void *context, size_t which, int thread, struct
     return CLV_OK;
 }
 
-static void looking_release(struct look_state *self)
+static void net_state_release(struct net_state *self)
 {
     arrays_free(self->inputs, self->classes, self->weights, self->n_known);
 }
@@ -172,13 +173,13 @@ enum clv_status refining_nets_learn(struct refining_nets *nets, const struct clv
                                     const struct refining_source *source, size_t n_rows, size_t stride,
                                     struct clv_error *err)
 {
-    OWNED(looking_release)
-    struct look_state self = {.nets = nets,
-                              .model = model,
-                              .source = source,
-                              .n_rows = n_rows,
-                              .n_pixels = NET_PIXELS,
-                              .n_inputs = pixel_look_inputs(model)};
+    OWNED(net_state_release)
+    struct net_state self = {.nets = nets,
+                             .model = model,
+                             .source = source,
+                             .n_rows = n_rows,
+                             .n_pixels = NET_PIXELS,
+                             .n_inputs = pixel_look_inputs(model)};
     if (!refining_is_cut(model))
         self.n_pixels = (size_t)int64_within((double)ALL_PIXELS / (double)n_rows, NET_PIXELS, MOST_PIXELS);
     *nets = (struct refining_nets){.stride = stride, .n_folds = n_rows < NET_FOLDS ? n_rows : NET_FOLDS};
@@ -187,7 +188,7 @@ enum clv_status refining_nets_learn(struct refining_nets *nets, const struct clv
     self.weights = array_alloc(n_rows, self.n_pixels * sizeof *self.weights);
     self.n_known = array_zalloc(n_rows, sizeof *self.n_known);
     NEED(self.inputs && self.classes && self.weights && self.n_known);
-    MUST(parallel_for(n_rows, source->n_threads, look_at_one, &self, err));
+    MUST(parallel_for(n_rows, source->n_threads, sample_image, &self, err));
     return parallel_for(NET_FIRST + nets->n_folds, source->n_threads, train_net, &self, err);
 }
 

@@ -1,8 +1,8 @@
-/* Learns how to refine labels that a cut finds. First, for models of two stages, a small network learns from some
- * pixels of the training images which are foreground. Then logistic regression on some pixels weighs the terms of a
- * pixel's score; one of them comes from a network that has not seen the image, and a pixel counts by how much the loss
- * of its image grows when it is wrong. Then the couplings are searched for on whole images. Start at
- * refining_learn_scores. */
+/* Trains the refinement of labels that a cut finds. First, for models of two stages or if the source wants it, a small
+ * network is trained on some pixels of the training images to predict foreground. Then logistic regression on some
+ * pixels fits the weights of the terms of a pixel's score. The network's term is that of a network that was not trained
+ * on the image; the weight of a pixel is the increase of its image's loss if the pixel is wrong. Last, a search on
+ * whole images finds the coupling. Start at refining_learn_scores. */
 #include <math.h>
 #include <string.h>
 
@@ -12,12 +12,12 @@
 #include "pixel_net/pixel_net.h"
 #include "refine/by_model/by_model.h"
 
-#define FIT_IMAGES    200
-#define FIT_PIXELS    2000 /* of an image */
-#define RIDGE         2e-4
-#define TRIED_IMAGES  48
-#define BYTES_A_PIXEL 10
-#define LEAST_SHARE   1e-3 /* of an image, that a side counts as at least */
+#define FIT_IMAGES      200
+#define FIT_PIXELS      2000 /* of an image */
+#define RIDGE           2e-4
+#define TRIED_IMAGES    48
+#define BYTES_PER_PIXEL 10
+#define LEAST_SHARE     1e-3 /* the least fraction of an image that a label counts as */
 
 /* Pixels of an image as rows of the regression. */
 struct rows {
@@ -25,10 +25,10 @@ struct rows {
     uint8_t *is_one; /* [FIT_PIXELS] */
     double *weight;
     size_t n;
-    double share, iou; /* of foreground; of the painted labels, NaN without foreground */
+    double share, iou; /* fraction of foreground; IoU of the painted labels, NaN without foreground */
 };
 
-/* One image, ready to be cut again and again. */
+/* One image, prepared for many cuts. */
 struct sample {
     struct clv_image image;
     struct clv_mask truth;
@@ -43,14 +43,14 @@ struct scores_state {
     const struct refining_source *source;
     int32_t n_terms;
     struct logistic_data data; /* the rows of all images, one after the other */
-    struct rows *rows;         /* [n_rows] views */
+    struct rows *rows;         /* [n_rows] parts of `data`, borrowed */
     struct refining_nets nets;
     size_t n_rows, row_stride, n_samples, sample_stride, n_done;
     struct sample *samples;
     struct refinement tried;
 };
 
-/* The pixels that are rows: spread over the image by multiples of the golden section, without void ones. */
+/* The pixels of an image that are rows: those at multiples of the golden ratio, without void ones. */
 struct picked {
     struct rows *rows;
     int32_t n_terms;
@@ -116,9 +116,9 @@ static enum clv_status gather(void *context, size_t index, int thread, struct cl
     return CLV_OK;
 }
 
-/* Weighs wrong pixels by their cost in an image of one pixel: half of the weighted Hamming error for each side, all for
- * one that is alone; a missed pixel lowers IoU by 1 / union, one too many by IoU / union, and the union is about the
- * foreground. */
+/* Sets the weights of rows to the loss of a wrong pixel, times the number of pixels. Each label has half of the
+ * weighted Hamming error, or all of it if the other is missing. A missed pixel lowers the IoU by 1 / union, a false one
+ * by IoU / union, and the union is about the foreground. */
 static void weigh_rows(struct rows *rows, double iou, double iou_weight)
 {
     double share = fmin(fmax(rows->share, LEAST_SHARE), 1 - LEAST_SHARE);
@@ -129,7 +129,7 @@ static void weigh_rows(struct rows *rows, double iou, double iou_weight)
         rows->weight[k] = rows->is_one[k] ? missed : taken;
 }
 
-/* Moves the rows of all images together. */
+/* Moves the rows of all images so that they are contiguous. */
 static void join_rows(struct scores_state *self)
 {
     struct logistic_data *data = &self->data;
@@ -176,7 +176,7 @@ static enum clv_status fit_terms(struct scores_state *self, struct clv_error *er
 static enum clv_status fit_all(struct scores_state *self, struct clv_error *err)
 {
     size_t n = self->n_rows, k = (size_t)self->n_terms;
-    OWNED_ARRAY float *terms = array_zalloc(n, FIT_PIXELS * k * sizeof *terms); /* there may be not a network's term */
+    OWNED_ARRAY float *terms = array_zalloc(n, FIT_PIXELS * k * sizeof *terms); /* zeros if there is no network */
     OWNED_ARRAY uint8_t *is_one = array_alloc(n, FIT_PIXELS);
     OWNED_ARRAY double *weight = array_alloc(n, FIT_PIXELS * sizeof *weight);
     NEED(terms && is_one && weight);
@@ -229,8 +229,8 @@ static enum clv_status try_one(void *context, size_t index, int thread, struct c
     return labelled_loss(&sample->loss, &sample->truth, sample->refined, 2, self->source->iou_weight, err);
 }
 
-/* The best coupling stays, the smaller one of equals. The bias stays as it was fitted: choosing it again with the
- * coupling did not improve held-out images. */
+/* Sets the coupling of the least loss, the smallest at ties. The bias keeps its fitted value: choosing it together with
+ * the coupling did not improve held-out images. */
 static enum clv_status search_coupling(struct scores_state *self, struct clv_error *err)
 {
     static const double couplings[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6, 8};
@@ -250,7 +250,7 @@ static enum clv_status search_coupling(struct scores_state *self, struct clv_err
     return CLV_OK;
 }
 
-static void learning_release(struct scores_state *self)
+static void scores_state_release(struct scores_state *self)
 {
     refining_nets_release(&self->nets);
     for (size_t i = 0; self->samples && i < self->n_samples; i++)
@@ -261,12 +261,12 @@ static void learning_release(struct scores_state *self)
 enum clv_status refining_learn_scores(struct refinement *refining, const struct clv_model *model,
                                       const struct refining_source *source, struct clv_error *err)
 {
-    OWNED(learning_release) struct scores_state self = {.model = model, .source = source, .tried = *refining};
+    OWNED(scores_state_release) struct scores_state self = {.model = model, .source = source, .tried = *refining};
     self.n_terms = TERM_MAPS + TERMS_A_MAP * model->recipe.n_maps;
     self.data.n_columns = self.n_terms;
     self.n_rows = source->n_examples < FIT_IMAGES ? source->n_examples : FIT_IMAGES;
     self.row_stride = source->n_examples / self.n_rows;
-    MUST(labelled_image_count(&self.n_samples, source, BYTES_A_PIXEL, TRIED_IMAGES, err));
+    MUST(labelled_image_count(&self.n_samples, source, BYTES_PER_PIXEL, TRIED_IMAGES, err));
     self.sample_stride = source->n_examples / self.n_samples;
     self.rows = array_zalloc(self.n_rows, sizeof *self.rows);
     self.samples = array_zalloc(self.n_samples, sizeof *self.samples);

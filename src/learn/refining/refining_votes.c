@@ -1,5 +1,5 @@
-/* Learns how to refine labels that vote: prepares the evidence of some training images once, then tries one number
- * after the other at a few values, and keeps the value of the least mean loss. Start at refining_learn_votes. */
+/* Trains the refinement of labels that vote: prepares the evidence of some training images once, then tries a few
+ * values of one parameter after the other and keeps the value of the least mean loss. Start at refining_learn_votes. */
 #include <math.h>
 #include <string.h>
 
@@ -10,9 +10,9 @@
 
 #define MOST_IMAGES 16
 #define NET_IMAGES  200
-#define NET_PRIOR   4 /* of what a network says; couplings and colours are searched for against that */
+#define NET_PRIOR   4 /* weight of the network's output; couplings and colours are searched for relative to it */
 
-/* One image, ready to be refined again and again. */
+/* One image, prepared for many refinements. */
 struct sample {
     struct labelled_image labelled;
     struct evidence evidence;
@@ -23,7 +23,7 @@ struct sample {
 struct search {
     const struct clv_model *model;
     const struct refining_source *source;
-    size_t stride; /* every so many examples are looked at */
+    size_t stride; /* distance between the examples that are used */
     struct sample *samples;
     size_t n;
     struct refinement tried;
@@ -78,7 +78,7 @@ static enum clv_status try_all(double *loss, struct search *self, struct clv_err
     return CLV_OK;
 }
 
-/* Tries values of one number of self->tried; the best stays, the one there is at ties. */
+/* Tries values of one number of self->tried and keeps the best one, at ties the current one. */
 static enum clv_status search_one(double *least, struct search *self, double *number, const double *values,
                                   size_t n_values, struct clv_error *err)
 {
@@ -147,7 +147,7 @@ static enum clv_status search_all(struct search *self, struct clv_error *err)
     return search_steps(self, steps, sizeof steps / sizeof *steps, err);
 }
 
-/* Examples evenly from the first on. */
+/* Chooses examples at equal distances, from the first on. */
 static enum clv_status choose_samples(struct search *self, struct clv_error *err)
 {
     double planes = self->model->layout.n_labels, n_maps = self->model->recipe.n_maps;

@@ -1,5 +1,5 @@
-/* Learns how a model refines: trains it on each half of the examples, labels the other half's images with it, and
- * learns from those. Start at train_refining, at the end. */
+/* Trains a model's refinement: trains the model on each half of the examples, labels the images of the other half with
+ * it, and learns from these labels. Start at train_refining, at the end. */
 #include "learn/refining/refining.h"
 
 #include "base/base.h"
@@ -10,7 +10,8 @@
 
 enum { N_HALVES = 2 };
 
-/* w of a training on the examples that are not of a half: *w, array_free it. NULL after an interruption. */
+/* Trains on the examples that are not in a half. Sets *w to the weights (array_free); leaves it after an
+ * interruption. */
 static enum clv_status learn_without(double **w, size_t half, const struct clv_learner *learner,
                                      const struct clv_training *training, struct clv_error *err)
 {
@@ -34,11 +35,11 @@ static enum clv_status learn_without(double **w, size_t half, const struct clv_l
 struct refining_list {
     struct refining_example *examples; /* [n] */
     size_t n;
-    struct clv_problem *problems; /* theirs, [training->n_examples] */
+    struct clv_problem *problems; /* [training->n_examples] problems of the examples */
 };
 
-/* An example for each image with a mask that the training learns from, by the weights of the half that it is not in.
- * array_free both arrays. */
+/* Lists an example for each training image with a mask, with the weights that were trained without it. The caller frees
+ * both arrays (array_free). */
 static enum clv_status list_examples(struct refining_list *list, const struct clv_training *training,
                                      const struct clv_set *set, double *const w[N_HALVES], struct clv_error *err)
 {
@@ -66,7 +67,7 @@ static enum clv_status list_examples(struct refining_list *list, const struct cl
 }
 
 struct halves {
-    double *w[N_HALVES]; /* learned without each half */
+    double *w[N_HALVES]; /* trained without each half */
     struct refining_list list;
 };
 
@@ -112,9 +113,9 @@ enum clv_status train_refining(struct clv_model *model, const struct clv_learner
         training->n_examples < (has_windows ? N_HALVES : 2 * N_HALVES))
         return CLV_OK;
     if (!n_images || (!has_maps && (!is_of_images || (has_windows && !wants_net))))
-        return CLV_OK; /* features alone, mirror images, windows */
+        return CLV_OK; /* only features, mirror images, or windows without a network */
     FAIL_IF(!is_of_images, CLV_ERR_USAGE, "learning to refine: a set of %zu images, a dataset of %zu", n_images,
             clv_dataset_size(training->dataset));
     enum clv_status status = learn_from_halves(model, learner, training, set, limits, wants_net, err);
-    return status == CLV_ERR_INTERRUPTED ? CLV_OK : status; /* the model is there; it refines as others do */
+    return status == CLV_ERR_INTERRUPTED ? CLV_OK : status; /* the model is complete; it refines by the defaults */
 }

@@ -20,7 +20,7 @@ static enum clv_status validate_task(void *context, size_t index, int thread, st
     return CLV_OK;
 }
 
-/* The losses of what the task held out. */
+/* Lists the losses of the examples that the task held out. */
 static bool validation_results(struct comm_piece *piece, void *context, size_t index, size_t k)
 {
     struct validation *self = context;
@@ -32,8 +32,8 @@ static bool validation_results(struct comm_piece *piece, void *context, size_t i
     return true;
 }
 
-/* Mean and standard error of each candidate's held-out losses, NaN where a fold is missing; the first of the best
- * candidates. */
+/* Computes mean and standard error of each candidate's held-out losses, NaN if a fold is missing. Returns the first of
+ * the best candidates. */
 static double choose(double *means, double *standard_errors, const struct validation *self)
 {
     size_t n = self->folds.training->n_examples, best = 0;
@@ -76,7 +76,7 @@ enum clv_status cross_validate(double *best, double *means, double *standard_err
                                         self->folds.training->n_threads, validate_task, validation_results, self, err);
     if (status && status != CLV_ERR_INTERRUPTED)
         return status;
-    double chosen = choose(means, standard_errors, self); /* means and errors of what was done, if interrupted */
+    double chosen = choose(means, standard_errors, self); /* after an interruption, sets means and errors */
     if (!status)
         *best = chosen;
     return status;

@@ -1,5 +1,5 @@
-/* One fold of a cross-validation: draws the folds, trains without the examples of one, and measures the loss on those.
- * Start at fold_losses. */
+/* Folds of a cross-validation: assigns the examples to folds, trains without the examples of one fold, and measures the
+ * loss on these. Start at fold_losses. */
 #include "learn/select/select.h"
 
 #include <stdbool.h>
@@ -36,8 +36,9 @@ enum clv_status folds_init(struct folds *folds, const struct clv_learner *learne
     return CLV_OK;
 }
 
-/* A parameter's value for a training on n_train of the n examples. A lambda against the mean of losses is lambda n
- * against their sum, and that stays the same when examples are held out: the prior does not depend on their number. */
+/* Returns a parameter's value for a training on n_train of the n examples. A lambda relative to the mean loss is lambda
+ * n relative to the sum of losses. This product stays the same when examples are held out, because the prior does not
+ * depend on their number. */
 static double value_for_fold(const struct folds *self, const struct clv_parameter *parameter, double value,
                              size_t n_train)
 {

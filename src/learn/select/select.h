@@ -1,6 +1,6 @@
-/* Trainings that hold out a part of their examples, to see how well they do there.
+/* Trainings that hold out some of their examples and measure the loss on them.
  *
- * cross_validate.c chooses a parameter by them (clv_cross_validate). It stands above all learners and calls
+ * cross_validate.c chooses a parameter by these losses (clv_cross_validate). It works with all learners and calls
  * clv_train. */
 #ifndef LEARN_SELECT_SELECT_H
 #define LEARN_SELECT_SELECT_H
@@ -15,31 +15,31 @@ struct folds {
     const struct clv_learner *learner;
     const struct clv_training *training;
     int32_t n_folds;
-    int32_t *order; /* [n_examples] its examples, shuffled by its seed, of windows in runs; fold f: f, f + n_folds .. */
+    int32_t *order; /* [n_examples] examples, shuffled by the seed, windows in runs; fold f: f, f + n_folds .. */
 };
 enum clv_status folds_init(struct folds *folds, const struct clv_learner *learner, const struct clv_training *training,
                            int32_t n_folds, struct clv_error *err) CLV_CHECK;
 void folds_release(struct folds *folds);
 
-/* Trains on all but one fold, on one thread and with another value of a parameter; losses[n_examples] of the fold's
- * examples, by place in `order`, become those that were held out. A lambda against the mean of losses is meant for all
- * examples: the training, on fewer, takes it so many times larger. CLV_ERR_INTERRUPTED when asked to stop. */
+/* Trains on all folds except one, on one thread and with another value of a parameter. Sets those of
+ * losses[n_examples], by index in `order`, that belong to the fold's examples. A lambda relative to the mean loss is
+ * meant for all examples and is increased for the smaller number. CLV_ERR_INTERRUPTED when asked to stop. */
 enum clv_status fold_losses(double *losses, const struct folds *self, size_t fold, int parameter, double value,
                             struct clv_error *err) CLV_CHECK;
 
-/* One training for each candidate and fold, each on one thread, so that nothing depends on their number. */
+/* One training per candidate and fold, each on one thread, so that results do not depend on the number of threads. */
 struct validation {
     struct folds folds;
     int parameter;
     const double *candidates;
     size_t n_candidates;
-    double *loss; /* [n_candidates][n_examples] of each example when it was held out, by place in order; NaN: unknown */
+    double *loss;  /* [n_candidates][n_examples] held-out losses, by index in `order`; NaN: unknown */
     size_t n_done; /* counted by parallel_progress */
 };
 double *losses_unknown(size_t n); /* [n], array_free it; NULL: out of memory */
 
-/* clv_cross_validate: folds whose losses are known are not tried again. When it is asked to stop, the losses of folds
- * that were tried are known. */
+/* clv_cross_validate, except that folds whose losses are known are skipped. After an interruption the losses of the
+ * complete folds are known. */
 enum clv_status cross_validate(double *best, double *means, double *standard_errors, struct validation *self,
                                struct clv_error *err) CLV_CHECK;
 

@@ -1,5 +1,5 @@
-/* Learns how a first stage's marginals show whether a label is in an image: logistic regression for each label, with a
- * ridge, on held-out examples. Start at presence_learn, at the end. */
+/* Learns to predict from a first stage's marginals whether a label is in an image: logistic regression for each label,
+ * with a ridge, on held-out examples. Start at presence_learn, at the end. */
 #include "learn/stages/stages.h"
 
 #include <math.h>
@@ -8,12 +8,12 @@
 #include "base/base.h"
 #include "model/context.h"
 
-/* The ridge was chosen of 0.0003, 0.001 and 0.003 by the likelihood in 5-fold cross-validation among MSRC-21's training
- * images. */
+/* The ridge was chosen from 0.0003, 0.001 and 0.003 by the likelihood in 5-fold cross-validation among MSRC-21's
+ * training images. */
 static const double LEAST_SHARE = 0.002, RIDGE = 0.001;
 enum { STEPS = 400 };
 
-void presence_of(uint8_t *is_there, const struct clv_problem *problem, int32_t n_labels)
+void presence_of(uint8_t *is_present, const struct clv_problem *problem, int32_t n_labels)
 {
     size_t k = (size_t)n_labels, n = (size_t)problem->n_nodes * k;
     double total = 0;
@@ -23,7 +23,7 @@ void presence_of(uint8_t *is_there, const struct clv_problem *problem, int32_t n
         double sum = 0;
         for (size_t i = l; i < n; i += k)
             sum += (double)problem->theta[i];
-        is_there[l] = sum > LEAST_SHARE * total;
+        is_present[l] = sum > LEAST_SHARE * total;
     }
 }
 
@@ -37,7 +37,7 @@ struct presence_state {
 static void minimise(double *w, double *rows, const struct presence_examples *from, size_t label)
 {
     size_t n = from->n, size = (size_t)evidence_size(from->n_labels), stride = (size_t)from->n_labels;
-    const uint8_t *is_there = from->is_there + label;
+    const uint8_t *is_present = from->is_present + label;
     double *ahead = rows + n * size, *gradient = ahead + size, most = 0, momentum = 1;
     for (size_t i = 0; i < n; i++) {
         double square = 0;
@@ -56,7 +56,7 @@ static void minimise(double *w, double *rows, const struct presence_examples *fr
             double score = 0;
             for (size_t c = 0; c < size; c++)
                 score += ahead[c] * row[c];
-            double wrong = (1 / (1 + portable_exp(-score)) - is_there[i * stride]) / (double)n;
+            double wrong = (1 / (1 + portable_exp(-score)) - is_present[i * stride]) / (double)n;
             for (size_t c = 0; c < size; c++)
                 gradient[c] += wrong * row[c];
         }
@@ -78,7 +78,7 @@ static enum clv_status learn_task(void *context, size_t label, int thread, struc
     size_t k = (size_t)from->n_labels, n = from->n, size = (size_t)evidence_size(from->n_labels), n_there = 0;
     double *w = self->w + label * size;
     for (size_t i = 0; i < n; i++)
-        n_there += from->is_there[i * k + label];
+        n_there += from->is_present[i * k + label];
     if (!n_there || n_there == n) {
         double odds = (n_there ? (double)n + 0.5 : 0.5) / (n_there ? 0.5 : (double)n + 0.5);
         memset(w, 0, size * sizeof *w);

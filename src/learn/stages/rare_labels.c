@@ -1,5 +1,5 @@
-/* Chooses how much more rare labels weigh in decisions: the exponent of their shares that labels held-out examples
- * best. Start at rare_labels_choose. */
+/* Chooses the weights of rare labels in decisions: the exponent of the labels' shares with which held-out examples are
+ * labelled best. Start at rare_labels_choose. */
 #include "learn/stages/stages.h"
 
 #include <string.h>

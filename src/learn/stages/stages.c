@@ -1,7 +1,6 @@
-/* Learns the first of two stages (auto-context, Tu & Bai 2010): one model for each fold without that fold's images, one
- * from all; calibrates their temperature, and adds the held-out marginals to the features of the second stage. Sets the
- * label costs of a model of two stages, the prices that labels pay for being in an image at all. Start at
- * stages_learn. */
+/* Trains the first of two stages (auto-context, Tu & Bai 2010): one model per fold, without the fold's images, and one
+ * on all images. Calibrates their temperature and adds the held-out marginals to the features of the second stage. Also
+ * sets the label costs of a model of two stages (Delong et al. 2012). Start at stages_learn. */
 #include "learn/stages/stages.h"
 
 #include <math.h>
@@ -17,8 +16,8 @@
 #include "model/model.h"
 #include "mrf/problem.h"
 
-/* How the temperature is chosen: of the mean size of unary scores times these, what makes held-out truths most likely
- * in some images. */
+/* Candidates for the temperature, in units of the mean magnitude of unary scores. The one with the largest likelihood
+ * of held-out labels in some images is chosen. */
 static const double temperatures[] = {0.03, 0.06, 0.1, 0.15, 0.25, 0.4, 0.6, 1, 2};
 #define N_TEMPERATURES (sizeof temperatures / sizeof *temperatures)
 enum { MAX_CALIBRATED = 48 };
@@ -29,17 +28,17 @@ struct stages_state {
     const struct clv_training *training;
     const int32_t *fold; /* [items of the dataset] */
     struct clv_progress silent;
-    struct clv_stage stages[STAGE_FOLDS + 1]; /* learned without the fold; the last one from all */
+    struct clv_stage stages[STAGE_FOLDS + 1]; /* trained without the fold; the last one on all images */
     size_t n_done;
 };
 
-static void learning_release(struct stages_state *self)
+static void stages_state_release(struct stages_state *self)
 {
     for (size_t f = 0; f <= STAGE_FOLDS; f++)
         array_free(self->stages[f].w);
 }
 
-/* The training's examples and weak examples that are not of fold f. */
+/* The training's examples and weak examples that are not in fold f. */
 struct selection {
     int32_t *examples, *weak;
     const int32_t **given;
@@ -73,7 +72,7 @@ static enum clv_status select_without(struct selection *self, struct clv_trainin
     return CLV_OK;
 }
 
-/* The one that learns from all comes first, as it takes longest. */
+/* Trains one stage. The stage of all images comes first, because it takes longest. */
 static enum clv_status learn_task(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
@@ -126,8 +125,8 @@ struct calibration {
     double *loss; /* [N_TEMPERATURES][n] */
 };
 
-/* Mean negative log-likelihood of an example's truth, weighed as the loss weighs it. */
-static double surprise(const struct clv_problem *problem, const double *marginals, int32_t n_labels)
+/* Returns the mean negative log-likelihood of an example's true labels, with the weights of the loss. */
+static double negative_log_likelihood(const struct clv_problem *problem, const double *marginals, int32_t n_labels)
 {
     double sum = 0, total = 0;
     for (size_t k = 0; k < (size_t)problem->n_nodes * (size_t)n_labels; k++) {
@@ -150,7 +149,7 @@ static enum clv_status calibrate_task(void *context, size_t index, int thread, s
         array_alloc((size_t)problem.n_nodes, (size_t)stage.layout.n_labels * sizeof *marginals);
     NEED(marginals);
     MUST(stage_marginals(marginals, &stage, &problem, err));
-    self->loss[index] = surprise(&problem, marginals, stage.layout.n_labels);
+    self->loss[index] = negative_log_likelihood(&problem, marginals, stage.layout.n_labels);
     return CLV_OK;
 }
 
@@ -161,8 +160,8 @@ static bool calibration_loss(struct comm_piece *piece, void *context, size_t ind
     return k == 0;
 }
 
-/* The mean size of unary scores over examples and weak examples, under w, or without w under the stage that has not
- * seen the example; 1 if all are 0. A unit for scores that are added to them. */
+/* Sets *size to the mean magnitude of unary scores over examples and weak examples, by w or, without w, by the stage
+ * that was not trained on the example; 1 if all are 0. It is the unit of scores that are added to them. */
 static enum clv_status score_size(double *size, const struct clv_training *training,
                                   const struct stages_state *learning, const double *w, struct clv_error *err)
 {
@@ -211,23 +210,23 @@ static enum clv_status choose_temperature(double *temperature, const struct stag
 }
 
 /* The first stage's marginals of every item's nodes. */
-struct seen {
+struct predictions {
     const struct clv_dataset *dataset;
     const struct stages_state *learning; /* NULL: one stage for all */
     const struct clv_stage *stage;
-    size_t n_labels, *first; /* [items + 1] nodes before each item's */
+    size_t n_labels, *first; /* [items + 1] number of nodes before each item */
     double *marginals;       /* [first[items]][n_labels] */
 };
 
-static void seen_release(struct seen *self)
+static void predictions_release(struct predictions *self)
 {
     arrays_free(self->first, self->marginals);
 }
 
-static enum clv_status see_task(void *context, size_t item, int thread, struct clv_error *err)
+static enum clv_status predict_task(void *context, size_t item, int thread, struct clv_error *err)
 {
     (void)thread;
-    struct seen *self = context;
+    struct predictions *self = context;
     struct clv_problem problem = clv_dataset_problem(self->dataset, item);
     enum clv_status status =
         stage_marginals(self->marginals + self->first[item] * self->n_labels,
@@ -237,16 +236,16 @@ static enum clv_status see_task(void *context, size_t item, int thread, struct c
     return CLV_OK;
 }
 
-static bool seen_marginals(struct comm_piece *piece, void *context, size_t item, size_t k)
+static bool predicted_marginals(struct comm_piece *piece, void *context, size_t item, size_t k)
 {
-    struct seen *self = context;
+    struct predictions *self = context;
     *piece =
         (struct comm_piece){self->marginals + self->first[item] * self->n_labels,
                             (self->first[item + 1] - self->first[item]) * self->n_labels * sizeof *self->marginals};
     return k == 0;
 }
 
-static enum clv_status see_all(struct seen *self, int32_t n_labels, int n_threads, struct clv_error *err)
+static enum clv_status predict_all(struct predictions *self, int32_t n_labels, int n_threads, struct clv_error *err)
 {
     size_t n = clv_dataset_size(self->dataset);
     self->n_labels = (size_t)n_labels;
@@ -254,31 +253,31 @@ static enum clv_status see_all(struct seen *self, int32_t n_labels, int n_thread
     for (size_t i = 0; self->first && i < n; i++)
         self->first[i + 1] = self->first[i] + (size_t)clv_dataset_problem(self->dataset, i).n_nodes;
     self->marginals = self->first ? array_alloc(self->first[n], self->n_labels * sizeof *self->marginals) : NULL;
-    return self->marginals ? comm_for(n, n_threads, see_task, seen_marginals, self, err) : fail_memory(err);
+    return self->marginals ? comm_for(n, n_threads, predict_task, predicted_marginals, self, err) : fail_memory(err);
 }
 
 /* Statistics of held-out marginals. */
 
 struct gather_state {
     const struct clv_training *training;
-    const struct seen *seen;
-    double *evidence;  /* [n_examples][2][n_labels], or NULL */
-    uint8_t *is_there; /* [n_examples][n_labels] */
-    double *right;     /* [n_examples][RARE_EXPONENTS][n_labels], or NULL */
-    double *share;     /* [n_labels] */
+    const struct predictions *predictions;
+    double *evidence;    /* [n_examples][2][n_labels], or NULL */
+    uint8_t *is_present; /* [n_examples][n_labels] */
+    double *right;       /* [n_examples][RARE_EXPONENTS][n_labels], or NULL */
+    double *share;       /* [n_labels] */
 };
 
 static enum clv_status gather_task(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread, (void)err;
     struct gather_state *self = context;
-    const struct seen *seen = self->seen;
-    size_t item = (size_t)self->training->examples[index], k = seen->n_labels;
-    const double *marginals = seen->marginals + seen->first[item] * k;
-    struct clv_problem problem = clv_dataset_problem(seen->dataset, item);
+    const struct predictions *predictions = self->predictions;
+    size_t item = (size_t)self->training->examples[index], k = predictions->n_labels;
+    const double *marginals = predictions->marginals + predictions->first[item] * k;
+    struct clv_problem problem = clv_dataset_problem(predictions->dataset, item);
     if (self->evidence) {
         evidence_measure(self->evidence + index * 2 * k, marginals, problem.n_nodes, (int32_t)k);
-        presence_of(self->is_there + index * k, &problem, (int32_t)k);
+        presence_of(self->is_present + index * k, &problem, (int32_t)k);
     }
     if (self->right)
         rare_labels_tally(self->right + index * RARE_EXPONENTS * k, &problem, marginals, self->share, (int32_t)k);
@@ -287,25 +286,25 @@ static enum clv_status gather_task(void *context, size_t index, int thread, stru
 
 static void gathering_release(struct gather_state *self)
 {
-    arrays_free(self->share, self->evidence, self->is_there, self->right);
+    arrays_free(self->share, self->evidence, self->is_present, self->right);
 }
 
-/* Learns what is wanted besides the first stage: presence, and weights of rare labels. */
-static enum clv_status look_at_held_out(struct stages_learned *learned, const struct clv_training *training,
-                                        const struct seen *seen, const struct stages_wanted *wanted,
-                                        struct clv_error *err)
+/* Learns from held-out marginals what `wanted` asks for: presence and weights of rare labels. */
+static enum clv_status learn_from_held_out(struct stages_learned *learned, const struct clv_training *training,
+                                           const struct predictions *predictions, const struct stages_wanted *wanted,
+                                           struct clv_error *err)
 {
     int32_t n_labels = training->layout.n_labels;
     size_t n = training->n_examples, k = (size_t)n_labels;
     OWNED(gathering_release)
     struct gather_state gathering = {
-        .training = training, .seen = seen, .share = array_zalloc(k, sizeof *gathering.share)};
+        .training = training, .predictions = predictions, .share = array_zalloc(k, sizeof *gathering.share)};
     if (!wanted->presence && !wanted->label_weights)
         return CLV_OK;
     bool has_memory = gathering.share;
     if (wanted->presence) {
         has_memory &= !!(gathering.evidence = array_alloc(n, 2 * k * sizeof *gathering.evidence));
-        has_memory &= !!(gathering.is_there = array_alloc(n, k * sizeof *gathering.is_there));
+        has_memory &= !!(gathering.is_present = array_alloc(n, k * sizeof *gathering.is_present));
         has_memory &= !!(learned->presence = array_alloc(k, (size_t)evidence_size(n_labels) * sizeof(double)));
     }
     if (wanted->label_weights)
@@ -318,7 +317,7 @@ static enum clv_status look_at_held_out(struct stages_learned *learned, const st
     MUST(parallel_for(n, training->n_threads, gather_task, &gathering, err));
     if (wanted->presence)
         MUST(presence_learn(learned->presence,
-                            &(struct presence_examples){gathering.evidence, gathering.is_there, n, n_labels},
+                            &(struct presence_examples){gathering.evidence, gathering.is_present, n, n_labels},
                             training->n_threads, err));
     if (wanted->label_weights)
         learned->label_weights = rare_labels_choose(gathering.right, gathering.share, n, n_labels);
@@ -327,7 +326,7 @@ static enum clv_status look_at_held_out(struct stages_learned *learned, const st
 
 struct extension {
     struct clv_dataset *dataset;
-    const struct seen *seen;
+    const struct predictions *predictions;
     const struct clv_weight_layout *next;
     int32_t n_new_edge_features;
 };
@@ -337,10 +336,11 @@ static enum clv_status extend_task(void *context, size_t index, int thread, stru
     (void)thread;
     struct extension *self = context;
     struct clv_problem problem = clv_dataset_problem(self->dataset, index);
-    const struct seen *seen = self->seen;
+    const struct predictions *predictions = self->predictions;
     struct context result;
-    enum clv_status status = context_init(&result, &problem, seen->marginals + seen->first[index] * seen->n_labels,
-                                          self->next->n_labels, self->n_new_edge_features, err);
+    enum clv_status status =
+        context_init(&result, &problem, predictions->marginals + predictions->first[index] * predictions->n_labels,
+                     self->next->n_labels, self->n_new_edge_features, err);
     if (status)
         return fail_within(err, status, clv_dataset_name(self->dataset, index));
     dataset_looked_at(self->dataset, &problem);
@@ -349,7 +349,7 @@ static enum clv_status extend_task(void *context, size_t index, int thread, stru
     return CLV_OK;
 }
 
-/* Checks the memory for all features of context, and for a copy of those that were in a file. */
+/* Checks the memory for all context features, and for a copy of the features that are in a file. */
 static enum clv_status check_memory(const struct clv_dataset *dataset, const struct clv_weight_layout *next,
                                     struct clv_error *err)
 {
@@ -364,25 +364,25 @@ static enum clv_status check_memory(const struct clv_dataset *dataset, const str
     return memory_require(bytes, "features of a second stage", "--stages 1 does without them", err);
 }
 
-/* Features of what was seen behind all items' own. */
-static enum clv_status extend(struct clv_dataset *dataset, const struct seen *seen,
+/* Appends features of the predictions to the features of all items. */
+static enum clv_status extend(struct clv_dataset *dataset, const struct predictions *predictions,
                               const struct clv_weight_layout *first, const struct clv_weight_layout *next,
                               int n_threads, struct clv_error *err)
 {
-    struct extension extension = {dataset, seen, next, next->n_edge_features - first->n_edge_features};
+    struct extension extension = {dataset, predictions, next, next->n_edge_features - first->n_edge_features};
     return parallel_for(clv_dataset_size(dataset), n_threads, extend_task, &extension, err);
 }
 
 enum clv_status stages_extend(struct clv_dataset *dataset, const struct clv_stage *first,
                               const struct clv_weight_layout *next, int n_threads, struct clv_error *err)
 {
-    OWNED(seen_release) struct seen seen = {.dataset = dataset, .stage = first};
+    OWNED(predictions_release) struct predictions predictions = {.dataset = dataset, .stage = first};
     MUST(check_memory(dataset, next, err));
-    MUST(see_all(&seen, next->n_labels, n_threads, err));
-    return extend(dataset, &seen, &first->layout, next, n_threads, err);
+    MUST(predict_all(&predictions, next->n_labels, n_threads, err));
+    return extend(dataset, &predictions, &first->layout, next, n_threads, err);
 }
 
-/* The fold with the fewest items. */
+/* Returns the fold with the fewest items. */
 static int32_t smallest_fold(const size_t n_items[STAGE_FOLDS])
 {
     int32_t smallest = 0;
@@ -391,8 +391,8 @@ static int32_t smallest_fold(const size_t n_items[STAGE_FOLDS])
     return smallest;
 }
 
-/* fold[n], as many items in each as can be; those of a sequence, and mirror images and their images, are in one; of one
- * sequence's windows folds are runs. */
+/* Assigns items to folds of about equal size, fold[n]. Items of a sequence are in one fold, and so are an image and its
+ * mirror image. Windows of a single sequence are divided into runs. */
 static enum clv_status draw_folds(int32_t **fold, const struct clv_dataset *dataset, uint64_t seed,
                                   struct clv_error *err)
 {
@@ -434,8 +434,8 @@ enum clv_status stages_learn(struct stages_learned *learned, struct clv_dataset 
 {
     struct clv_training of_first = *training;
     OWNED_ARRAY int32_t *fold = NULL;
-    OWNED(learning_release) struct stages_state learning = {.learner = learner, .training = &of_first};
-    OWNED(seen_release) struct seen seen = {.dataset = dataset, .learning = &learning};
+    OWNED(stages_state_release) struct stages_state learning = {.learner = learner, .training = &of_first};
+    OWNED(predictions_release) struct predictions predictions = {.dataset = dataset, .learning = &learning};
     OWNED(stages_learned_release) struct stages_learned result = {0};
     size_t n_taught = training->n_examples + training->n_weak;
     FAIL_IF(n_taught < (size_t)STAGE_FOLDS, CLV_ERR_USAGE,
@@ -452,10 +452,10 @@ enum clv_status stages_learn(struct stages_learned *learned, struct clv_dataset 
         learning.stages[f].temperature = temperature;
     struct clv_weight_layout next = stage_next_layout(&of_first.layout, training->layout.pairwise);
     MUST(check_memory(dataset, &next, err));
-    MUST(see_all(&seen, next.n_labels, training->n_threads, err));
-    MUST(look_at_held_out(&result, &of_first, &seen, wanted, err));
+    MUST(predict_all(&predictions, next.n_labels, training->n_threads, err));
+    MUST(learn_from_held_out(&result, &of_first, &predictions, wanted, err));
     NEED(result.first = array_zalloc(1, sizeof *result.first));
-    MUST(extend(dataset, &seen, &of_first.layout, &next, training->n_threads, err));
+    MUST(extend(dataset, &predictions, &of_first.layout, &next, training->n_threads, err));
     *result.first = TAKE(learning.stages[STAGE_FOLDS]);
     *learned = TAKE(result);
     return CLV_OK;

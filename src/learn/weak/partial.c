@@ -1,5 +1,5 @@
-/* Labels of weak examples from a model's marginals: fixes known labels in a field, samples or maximises it, and weighs
- * the result as a mask would. Start at partial_marginals. */
+/* Labels weak examples by a model: fixes known labels in a field, samples or maximises it, and weights the result like
+ * a mask. Start at partial_marginals. */
 #include "learn/weak/weak.h"
 
 #include <math.h>
@@ -9,12 +9,12 @@
 #include "cleave/features.h"
 #include "feature/example/example.h"
 
-/* No difference of Gumbel variables comes near: P(> 60) = e^-60. */
+/* A score that no difference of Gumbel variables reaches in practice: P(> 60) = e^-60. */
 #define BEYOND_NOISE 60
 
 /* Limits for expect_areas. A rare label shrinks slowly over many rounds and would vanish without a minimum. */
 #define MOST_ROUNDS 200
-#define MIN_AREA    0.01 /* of the image's, added to each label's */
+#define MIN_AREA    0.01 /* fraction of the image's area, added to each label's */
 
 void partial_force(struct clv_field *field, const int32_t *given)
 {
@@ -46,10 +46,11 @@ enum clv_status partial_load(struct decoder *decoder, const struct partial_examp
     return CLV_OK;
 }
 
-/* counts[n_nodes][n_labels] = V_i P(y_i = b), expected pixels of each label, from the marginals q of a model that was
- * learned with the loss's weights. It has seen label b's pixels theta(b) ~ 1 / V_b times, so it predicts q_i(b) ~
- * P(y_i = b) / V_b, and the paper's sum_i V_i q_i(b) is not V_b: the smaller of two areas comes out too large, and more
- * so each time the images are labelled again. The areas that agree with P are found by Saerens, Latinne, Decaestecker 2002:
+/* Computes counts[n_nodes][n_labels] = V_i P(y_i = b), the expected pixels of each label, from the marginals q of a
+ * model that was trained with the loss's weights. That training weighs pixels of label b by theta(b) ~ 1 / V_b, so the
+ * model predicts q_i(b) ~ P(y_i = b) / V_b, and the paper's sum_i V_i q_i(b) is not V_b: it overestimates the smaller
+ * of two areas, and more so each time the images are labelled again. The areas that agree with P are found as in
+ * Saerens, Latinne, Decaestecker 2002:
  *     P(y_i = b) = q_i(b) V_b / sum_c q_i(c) V_c,   V_b = sum_i V_i (P(y_i = b) + MIN_AREA) */
 static void expect_areas(float *counts, const float *q, const struct clv_problem *problem, size_t n_labels)
 {
@@ -79,8 +80,9 @@ static void expect_areas(float *counts, const float *q, const struct clv_problem
     }
 }
 
-/* The loss's weights of the expected pixels, in place of q. As published these are counts V_i q_i(b), whose sum is V_b
- * (for superpixels of one size, of which the paper writes, the sum of q_i(b)), and the weights q_i(b) theta_i(b). */
+/* Replaces q in weight[n_nodes][n_labels] by the loss weights of the expected pixels. As published the counts are V_i
+ * q_i(b), their sum is V_b (in the paper, whose superpixels have one size, the sum of q_i(b)), and the weights are
+ * q_i(b) theta_i(b). */
 static enum clv_status weigh(float *weight, const struct clv_problem *problem, size_t n_labels, bool is_published,
                              struct clv_error *err)
 {
@@ -95,7 +97,7 @@ static enum clv_status weigh(float *weight, const struct clv_problem *problem, s
     return CLV_OK;
 }
 
-/* weight[n_labels] = q^sharpness over its sum; returns the likeliest label. */
+/* Sets weight[n_labels] to q^sharpness, normalised. Returns the most probable label. */
 static int32_t sharpen(float *weight, const double *q, size_t n_labels, double sharpness)
 {
     double sum = 0;

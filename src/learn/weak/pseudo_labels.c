@@ -1,7 +1,7 @@
-/* Makes pseudo-labels of weak examples: a teacher learns from the masks, or in rounds from its own pseudo-labels, and
- * labels the others, with the shares that their boxes suggest. The first functions build the datasets in which weak
- * examples carry pseudo-labels: for the teacher, with privileged features, or for a learner that takes masks alone.
- * Start at pseudo_labels_make. */
+/* Makes pseudo-labels of weak examples: a teacher is trained on the masks, or in rounds on its own pseudo-labels, and
+ * labels the weak examples with the shares of foreground that their boxes suggest. The first functions build the
+ * datasets in which weak examples have pseudo-labels: for the teacher, with privileged features, or for a learner that
+ * needs masks. Start at pseudo_labels_make. */
 #include "learn/weak/weak.h"
 
 #include <math.h>
@@ -11,13 +11,13 @@
 #include "cluster/comm_for.h"
 #include "feature/dataset/dataset.h"
 
-/* Chosen by the errors of pseudo-labels: five teachers each learned from 14 random masks of the horses and labelled the
- * other images. */
+/* Chosen by the errors of pseudo-labels: five teachers were each trained on 14 random masks of the horse images and
+ * labelled the other images. */
 enum { BOX_CUT_BINS = 7 };
-static const float BOX_CUT_WEIGHT = 2; /* against the other features of a node, whose blocks are about 1 each */
+static const float BOX_CUT_WEIGHT = 2; /* relative to the other blocks of a node's features, each of which is about 1 */
 
-/* Writes the features of a node's result of box segmentation: its value, divided between the two nearest of
- * BOX_CUT_BINS, from `first` on. Returns the number of entries. */
+/* Writes the features of a node's result of box segmentation, from index `first` on: its value is split between the two
+ * nearest of BOX_CUT_BINS. Returns the number of entries. */
 static size_t put_box_cut(int32_t *index, float *value, int32_t first, float foreground)
 {
     float at = foreground * (BOX_CUT_BINS - 1), low = fminf(floorf(at), BOX_CUT_BINS - 2);
@@ -28,8 +28,8 @@ static size_t put_box_cut(int32_t *index, float *value, int32_t first, float for
     return 2;
 }
 
-/* Appends the frame's features to the problem's own and, if `with_box_cut`, those of box segmentation. The new rows are
- * the item's. */
+/* Appends the frame's features to those of the problem and, if `with_box_cut`, those of box segmentation. The item owns
+ * the new rows. */
 static enum clv_status widen(struct dataset_item *item, const struct clv_problem *frame, bool with_box_cut,
                              struct clv_error *err)
 {
@@ -96,8 +96,8 @@ static enum clv_status label_item(struct dataset_item *item, const double *q, co
     return partial_weigh((struct partial_labels){item->theta, item->label}, q, &item->problem, layout, options, err);
 }
 
-/* The examples with masks, then the weak ones by q[n_weak][n_nodes][n_labels] (NULL: without them). Borrows from the
- * training's dataset. */
+/* Builds a dataset of the examples with masks, followed by the weak ones with labels by q[n_weak][n_nodes][n_labels]
+ * (NULL: without weak ones). It borrows from the training's dataset. */
 static enum clv_status pseudo_labelled_dataset(struct clv_dataset **dataset, double *const *q, bool framed,
                                                const struct clv_learner *learner, const struct clv_training *training,
                                                struct clv_error *err)
@@ -147,11 +147,11 @@ static enum clv_status pseudo_labelled_train(struct clv_training_result *result,
 enum { ROUNDS_WITHOUT_MASKS = 6 };
 static const double FILL = 0.4, SHARE_OF_PASSES = 0.1;
 
-/* For teachers with masks: the weight of an image's own share of foreground against the mean of all; chosen in the same
- * way as BOX_CUT_BINS. */
+/* For teachers with masks: the weight of an image's share of foreground relative to the mean of all images; chosen in
+ * the same way as BOX_CUT_BINS. */
 static const double OWN_SHARE_TRUST = 0.5;
 
-#define MOST_SHIFT 100 /* of unaries */
+#define MOST_SHIFT 100 /* largest shift of unary scores */
 
 /* Each example has its own samples, which differ from those of any step. */
 #define TEACHER_SEED(seed, round, index)                                                                               \
@@ -189,7 +189,7 @@ struct label_state {
     int n_threads;
     struct clv_weight_layout layout; /* the teacher's */
     const double *w;
-    double *share; /* [n_weak] of foreground, see choose_shares */
+    double *share; /* [n_weak] shares of foreground, see choose_shares */
     int round;
     bool framed; /* the teacher has the features of frames */
 };
@@ -206,8 +206,8 @@ static void set_certain(double *q, const int32_t *label, size_t n_nodes, size_t 
         q[i * n_labels + (size_t)label[i]] = 1;
 }
 
-/* Returns the share of foreground in the area without fixed labels, by the unaries alone with `shift` added; 0 without
- * such an area. */
+/* Returns the share of foreground in the area without fixed labels, by the unary scores alone, with `shift` added; 0
+ * without such an area. */
 static double foreground_share(const struct clv_field *field, const struct clv_problem *problem, const int32_t *given,
                                double shift)
 {
@@ -220,7 +220,7 @@ static double foreground_share(const struct clv_field *field, const struct clv_p
     return open > 0 ? foreground / open : 0;
 }
 
-/* Shifts the unaries of nodes without fixed labels so that their share of foreground becomes `share`. */
+/* Shifts the unary scores of nodes without fixed labels so that their share of foreground becomes `share`. */
 static void balance(struct clv_field *field, const struct clv_problem *problem, const int32_t *given, double share)
 {
     double low = -MOST_SHIFT, high = MOST_SHIFT;
@@ -233,7 +233,7 @@ static void balance(struct clv_field *field, const struct clv_problem *problem, 
             field->unary[i] += low;
 }
 
-/* Opens a weak example and loads its field under the teacher. */
+/* Opens a weak example and loads its field by the teacher's weights. */
 static enum clv_status load_weak(struct dataset_item *item, struct decoder *decoder, const struct label_state *self,
                                  size_t k, struct clv_error *err)
 {
@@ -278,10 +278,10 @@ static bool share_results(struct comm_piece *piece, void *context, size_t k, siz
     return part == 0;
 }
 
-/* Chooses share[n_weak], the shares of foreground that pseudo-labels are to have, or NaN to leave them. Without
+/* Chooses share[n_weak], the shares of foreground to which pseudo-labels are shifted, or NaN for no shift. Without
  * masks FILL of each box is foreground. With masks, the share that a teacher finds in one box and the mean over all
- * boxes have errors of about the same size, in both directions. The value halfway between is nearer to the truth
- * than either. */
+ * boxes have errors of about the same size, in both directions. The value halfway between is nearer to the truth than
+ * either. */
 static enum clv_status choose_shares(struct label_state *self, struct clv_error *err)
 {
     const struct clv_training *training = self->training;
@@ -355,7 +355,7 @@ static enum clv_status teach(struct label_state *self, bool from_pseudo_labels, 
     return comm_for(training->n_weak, training->n_threads, label_example, label_results, self, err);
 }
 
-/* Starts from the image and its boxes alone: from the probabilities of box segmentation, or without them from
+/* Sets the first pseudo-labels of a training without masks: the probabilities of box segmentation or, without them,
  * foreground wherever the boxes allow it. */
 static void start_from_boxes(struct clv_pseudo_labels *self, const struct clv_training *training)
 {

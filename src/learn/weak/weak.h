@@ -2,13 +2,13 @@
  * before the learner uses them.
  *
  * Read this first: clv_train calls pseudo_labels_make before it calls the learner. pseudo_labels.c also builds the
- * dataset that the teacher is trained on. partial.c labels one image by what is given of it; learners with
- * CLV_ROLE_KAPPA (pmap) call that themselves.
+ * dataset that the teacher is trained on. partial.c labels one image, some of whose labels may be given; learners with
+ * CLV_ROLE_KAPPA (pmap) call it themselves.
  *
- * The teacher has features that the learner lacks: with frames (struct clv_training) the position of a node in its
- * box and, if there are masks, the prediction of box segmentation. So a few masks teach it that objects fill the
- * middle of their boxes, stand on their lower sides and leave their corners free, and it makes other errors than the
- * learner. A teacher with masks moves the share of foreground in each box halfway to its mean over all boxes. */
+ * The teacher has features that the learner lacks: with frames (struct clv_training) the position of a node in its box
+ * and, if there are masks, the prediction of box segmentation. So a few masks teach it that objects fill the middle of
+ * their boxes, stand on their lower sides and leave their corners free, and it makes other errors than the learner. A
+ * teacher with masks moves the share of foreground in each box halfway to its mean over all boxes. */
 #ifndef LEARN_WEAK_WEAK_H
 #define LEARN_WEAK_WEAK_H
 
@@ -44,7 +44,7 @@ void partial_force(struct clv_field *field, const int32_t *given);
 struct partial_options {
     bool weighted;      /* for weighted likelihood */
     uint32_t n_samples; /* >= 1 */
-    double sharpness;   /* > 0: q is raised to this power and normalised. 1: as published; large: the likeliest label */
+    double sharpness;   /* > 0: power of q, before it is normalised. 1: as published; large: the most probable label */
     bool is_published;  /* areas are sums of marginals (partial.c) */
 };
 
@@ -55,7 +55,7 @@ struct partial_labels {
 };
 
 /* Makes labels and weights from q, as Algorithm 4 does: weights are q_i(b), sharpened. weighted: they are the expected
- * loss weights of pixels, if q comes from a model that was learned with such weights (partial.c). Labels are the most
+ * loss weights of pixels, if q comes from a model that was trained with such weights (partial.c). Labels are the most
  * probable ones, the lowest at ties. Of the problem it reads only the areas. */
 enum clv_status partial_weigh(struct partial_labels labels, const double *q, const struct clv_problem *problem,
                               const struct clv_weight_layout *layout, const struct partial_options *options,
@@ -66,20 +66,20 @@ enum clv_status partial_marginals(struct partial_labels labels, struct decoder *
                                   const struct partial_example *example, const struct partial_options *options,
                                   uint64_t seed, struct clv_error *err) CLV_CHECK;
 
-/* label[n_nodes] = the best labelling under w that agrees with the given labels. */
+/* Sets label[n_nodes] to the best labelling by w that agrees with the given labels. */
 enum clv_status partial_map(int32_t *label, struct decoder *decoder, const struct partial_example *example,
                             struct clv_error *err) CLV_CHECK;
 
 /* The dataset that a teacher of weak examples (pseudo_labels.c) learns from: examples with masks, weak ones with their
- * pseudo-labels, and features that only training knows. */
+ * pseudo-labels, and privileged features. */
 
-/* An example of the training's dataset. `framed`: the frame's features, if there are frames, follow its own features;
- * if there are masks, the result of box segmentation for each node (the frame's theta) follows these. Arrays that are
- * not widened stay the dataset's. Release the item also after a failure. */
+/* Makes an item of an example of the training's dataset. `framed`: if there are frames, the frame's features follow
+ * those of the example, and if there are masks, the result of box segmentation for each node (the frame's theta)
+ * follows these. Unchanged arrays are borrowed from the dataset. Release the item also after a failure. */
 enum clv_status pseudo_labelled_example(struct dataset_item *item, const struct clv_training *training, size_t number,
                                         bool framed, struct clv_error *err) CLV_CHECK;
 
-/* How pseudo-labels become labels and weights. */
+/* Returns how pseudo-labels become labels and weights. */
 struct partial_options pseudo_labelled_options(const struct clv_learner *learner, const struct clv_training *training);
 
 /* Probabilities of each weak example's labels before training begins. */
@@ -89,19 +89,20 @@ struct clv_pseudo_labels {
 };
 void pseudo_labels_release(struct clv_pseudo_labels *self);
 
-/* Whether a training needs pseudo-labels: if the learner cannot make its own, if no example has a mask, or if there are
+/* Whether a training needs pseudo-labels: if the learner makes none itself, if no example has a mask, or if there are
  * frames, which help a teacher. Only the published algorithm (CLV_ROLE_PAPER) ignores frames. */
 bool pseudo_labels_needed(const struct clv_learner *learner, const struct clv_training *training);
 
-/* Makes them for training->weak: marginals, from conditional draws, for learners with CLV_ROLE_DRAWS, else MAP labels;
- * both agree with what is given. Without masks pseudo-labels start from the frames' theta, or from foreground in all of
- * the boxes without frames; then a teacher is trained on its own marginals, several times. They converge to what many
- * boxes have in common and their surroundings lack. CLV_ERR_INTERRUPTED when asked to stop. */
+/* Makes pseudo-labels for training->weak: marginals, from conditional samples, for learners with CLV_ROLE_DRAWS,
+ * otherwise MAP labels. Both agree with the given labels. Without masks pseudo-labels start from the frames' theta or,
+ * without frames, from foreground everywhere in the boxes; then a teacher is trained on its own marginals, several
+ * times. Foreground converges to nodes whose features are common inside boxes and rare outside. CLV_ERR_INTERRUPTED
+ * when asked to stop. */
 enum clv_status pseudo_labels_make(struct clv_pseudo_labels *self, const struct clv_learner *learner,
                                    const struct clv_training *training, struct clv_error *err) CLV_CHECK;
 
-/* Trains on the masks and, as if they were masks, the pseudo-labels: for learners without CLV_ROLE_KAPPA, and without
- * any mask. */
+/* Trains on the masks and on the pseudo-labels as if they were masks: for learners without CLV_ROLE_KAPPA, and for
+ * trainings without any mask. */
 enum clv_status pseudo_labels_train(struct clv_training_result *result, const struct clv_pseudo_labels *self,
                                     const struct clv_learner *learner, const struct clv_training *training,
                                     struct clv_error *err) CLV_CHECK;

@@ -13,7 +13,7 @@ enum { K = 3, N = 60, N_NODES = 4 };
 
 /* Label 0 is always there, label 1 where marginals of some node say so, label 2 with label 1 but for every fifth,
  * though its own marginals are uninformative. */
-static void draw(double *evidence, uint8_t *is_there)
+static void draw(double *evidence, uint8_t *is_present)
 {
     for (size_t i = 0; i < N; i++) {
         double marginals[N_NODES][K], strength = i % 2 ? 0.9 : 0.2;
@@ -24,9 +24,9 @@ static void draw(double *evidence, uint8_t *is_there)
             marginals[node][0] = 1 - marginals[node][1] - marginals[node][2];
         }
         evidence_measure(evidence + i * 2 * K, &marginals[0][0], N_NODES, K);
-        is_there[i * K] = 1;
-        is_there[i * K + 1] = i % 2;
-        is_there[i * K + 2] = i % 2 && i % 5;
+        is_present[i * K] = 1;
+        is_present[i * K + 1] = i % 2;
+        is_present[i * K + 2] = i % 2 && i % 5;
     }
 }
 
@@ -43,21 +43,21 @@ static double score_of(const double *w, const double *evidence, int32_t label)
 TEST(presence_is_learned_from_own_marginals_and_from_company)
 {
     static double evidence[N * 2 * K], w[2][K * (3 + K)];
-    static uint8_t is_there[N * K];
-    draw(evidence, is_there);
+    static uint8_t is_present[N * K];
+    draw(evidence, is_present);
     for (int t = 0; t < 2; t++)
-        must(presence_learn(w[t], &(struct presence_examples){evidence, is_there, N, K}, 1 + t, err));
+        must(presence_learn(w[t], &(struct presence_examples){evidence, is_present, N, K}, 1 + t, err));
     ck_assert_mem_eq(w[0], w[1], sizeof w[0]);
     int n_right = 0;
     for (size_t i = 0; i < N; i++) {
         ck_assert_double_gt(score_of(w[0], evidence + i * 2 * K, 0), 4);
-        ck_assert_int_eq(score_of(w[0], evidence + i * 2 * K, 1) > 0, is_there[i * K + 1]);
-        n_right += (score_of(w[0], evidence + i * 2 * K, 2) > 0) == is_there[i * K + 2];
+        ck_assert_int_eq(score_of(w[0], evidence + i * 2 * K, 1) > 0, is_present[i * K + 1]);
+        n_right += (score_of(w[0], evidence + i * 2 * K, 2) > 0) == is_present[i * K + 2];
     }
     ck_assert_int_ge(n_right, N * 9 / 10);
     ck_assert_double_eq_tol(w[0][0], log((N + 0.5) / 0.5), 1e-12); /* of all images */
-    memset(is_there, 0, sizeof is_there);
-    must(presence_learn(w[0], &(struct presence_examples){evidence, is_there, N, K}, 1, err));
+    memset(is_present, 0, sizeof is_present);
+    must(presence_learn(w[0], &(struct presence_examples){evidence, is_present, N, K}, 1, err));
     ck_assert_double_eq_tol(w[0][0], log(0.5 / (N + 0.5)), 1e-12); /* of none */
 }
 
@@ -65,12 +65,12 @@ TEST(presence_is_learned_from_own_marginals_and_from_company)
 TEST(presence_is_the_minimum_of_its_objective)
 {
     static double evidence[N * 2 * K], w[K * (3 + K)];
-    static uint8_t is_there[N * K];
+    static uint8_t is_present[N * K];
     double gradient[3 + K] = {0};
-    draw(evidence, is_there);
-    must(presence_learn(w, &(struct presence_examples){evidence, is_there, N, K}, 1, err));
+    draw(evidence, is_present);
+    must(presence_learn(w, &(struct presence_examples){evidence, is_present, N, K}, 1, err));
     for (size_t i = 0; i < N; i++) {
-        double row[3 + K], wrong = 1 / (1 + exp(-score_of(w, evidence + i * 2 * K, 2))) - is_there[i * K + 2];
+        double row[3 + K], wrong = 1 / (1 + exp(-score_of(w, evidence + i * 2 * K, 2))) - is_present[i * K + 2];
         evidence_row(row, evidence + i * 2 * K, K, 2);
         for (int c = 0; c < 3 + K; c++)
             gradient[c] += wrong * row[c] / N;
@@ -82,13 +82,13 @@ TEST(presence_is_the_minimum_of_its_objective)
 TEST(a_label_is_there_from_one_in_five_hundred_on)
 {
     float theta[2][K] = {{100, 0, 0.1F}, {0, 99, 1}};
-    uint8_t is_there[K];
+    uint8_t is_present[K];
     const struct clv_problem problem = {.n_nodes = 2, .theta = &theta[0][0]};
-    presence_of(is_there, &problem, K);
-    ck_assert(is_there[0] == 1 && is_there[1] == 1 && is_there[2] == 1);
+    presence_of(is_present, &problem, K);
+    ck_assert(is_present[0] == 1 && is_present[1] == 1 && is_present[2] == 1);
     theta[1][2] = 0;
-    presence_of(is_there, &problem, K);
-    ck_assert_int_eq(is_there[2], 0);
+    presence_of(is_present, &problem, K);
+    ck_assert_int_eq(is_present[2], 0);
 }
 
 /* Five nodes show label 0, one shows label 1, which both stages believe; it is given up if the image cannot have it. */
