@@ -1,4 +1,4 @@
-/* cleave segment: from images to masks, by a model, from boxes, or of masks that are there. */
+/* `cleave segment`: writes masks of images, by a model, from boxes, or from existing masks. */
 #include "cli/segment/segment.h"
 
 #include "base/base.h"
