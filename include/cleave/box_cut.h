@@ -52,8 +52,8 @@ CLV_API enum clv_status clv_box_cut(uint8_t *labels, float *probability, const s
 /* Segments the objects in many boxes: labels[height][width] = values[k], 1..254, on the object in box k, 0 on the
  * background. Boxes are segmented one by one. If several cover a pixel, their probabilities decide together with the
  * edges and colours of the image (clv_refine_labels); a box with less than a quarter of another's area is in front of
- * it. If that needed more than 2^26 votes (boxes and labels times overlapping pixels), the smallest box that covers a
- * pixel would alone decide. n_boxes may be 0. Memory: 6 bytes per pixel and 4 bytes per vote. Errors: as clv_box_cut,
+ * it. If this needs more than 2^26 votes (boxes and labels times overlapping pixels), only the smallest box that covers
+ * a pixel decides. n_boxes may be 0. Memory: 6 bytes per pixel and 4 bytes per vote. Errors: as clv_box_cut,
  * CLV_ERR_USAGE also for a value. */
 CLV_API enum clv_status clv_box_cut_all(uint8_t *labels, const struct clv_image *image, const struct clv_box *boxes,
                                         const uint8_t *values, size_t n_boxes,

@@ -57,7 +57,7 @@ struct clv_labels {
 CLV_API void clv_labels_release(struct clv_labels *labels);
 CLV_API enum clv_status clv_labels_copy(struct clv_labels *copy, const struct clv_labels *labels,
                                         struct clv_error *err) CLV_CHECK;
-/* "background" (black) and "foreground" (a bright rose). */
+/* Sets the labels "background" (black) and "foreground" (a bright rose). */
 CLV_API enum clv_status clv_labels_binary(struct clv_labels *labels, struct clv_error *err) CLV_CHECK;
 /* Reads labels.tsv: tab-separated, UTF-8, columns name (1..63 bytes, "void" for pixels that never count, any number of
  * times), and optionally value (0..254, or 255 for void; else they count from 0, and void is 255) and red, green, blue

@@ -49,7 +49,7 @@ enum clv_probabilities {
     CLV_PROBABILITIES_MARGINS
 };
 
-/* The end of one input. Strings live as long as the call of `settled`. */
+/* The outcome of one input. Strings are valid during the call of `settled`. */
 struct clv_file_outcome {
     const char *name;       /* of the input: its path as given, or its name in the set */
     const char *mask;       /* path of its mask or map; NULL: it failed */

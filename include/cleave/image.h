@@ -60,8 +60,8 @@ struct clv_bands {
 
 /* Limits that are checked in the header of an image, before memory for its pixels is taken (the message names value and
  * limit), and the range of grey to read. A field that is 0 (or less) means its default. A JPEG has at most 65,500
- * pixels per side (libjpeg), whatever the limit. Files longer than 8 bytes x max_pixels + 64 MiB are refused before
- * they are read, except TIFFs, of which only the requested page is read. */
+ * pixels per side (libjpeg), whatever the limit. Files longer than 8 bytes x max_pixels + 64 MiB are errors before they
+ * are read, except TIFFs, of which only the requested page is read. */
 struct clv_image_limits {
     uint64_t max_pixels;    /* default 64 Mpixel = 64 * 2^20 */
     int32_t max_side_px;    /* default 65,535 */

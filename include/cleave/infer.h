@@ -270,7 +270,7 @@ enum clv_marginals {
     CLV_MARGINALS_SAMPLED,    /* shares of perturb-and-MAP samples, at least in components with loops */
     CLV_MARGINALS_PROPAGATED, /* by loopy belief propagation, at least in components with loops */
 };
-/* "sum-product", "samples" or "belief propagation" */
+/* Returns "sum-product", "samples" or "belief propagation". */
 CLV_API const char *clv_marginals_name(enum clv_marginals kind);
 
 /* marginals[n_nodes][n_labels] = the marginals of p(y) proportional to exp f(y): exact in every component without loops

@@ -127,9 +127,8 @@ struct clv_published {
  *     mssvm, lssvm, hcrf, eps             lambda' = lambda * mean_i N_i * mean |x|^2, or 1 / (n c) for n examples if
  *                                         their parameter c is above 0
  * With `units` raw (s = l = 1), m3n, lapmedn, l1m3n, m3e and modlat use C, lambda and radius as in their papers.
- * Relative values refer to w s, where s^2 is the factor of the first line. lapmedn then also divides C by l, the
- * largest loss of an example on average, and l1m3n multiplies its radius by l and by the numbers of weights and
- * examples.
+ * Relative values refer to w s, where s^2 is the factor of the first line. lapmedn then also divides C by l, the mean
+ * over examples of the largest loss, and l1m3n multiplies its radius by l and by the numbers of weights and examples.
  *
  * If a learner differs from the published algorithm, paper = 1 selects the published one; the help names the
  * differences. */
@@ -263,7 +262,7 @@ CLV_API const struct clv_learner *clv_learner_find(const char *name); /* or NULL
 CLV_API const struct clv_learner *clv_learner_at(size_t index);       /* NULL past the end */
 /* Sets all members: parameters to the learner's defaults, others to zero. */
 CLV_API void clv_training_defaults(struct clv_training *training, const struct clv_learner *learner);
-/* Index of a parameter, or -1. */
+/* Returns the index of a parameter, or -1. */
 CLV_API int clv_learner_parameter(const struct clv_learner *learner, const char *name);
 
 /* Checks parameters (CLV_ERR_USAGE naming it and its value) and examples (naming the image), then trains. Examples with

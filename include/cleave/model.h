@@ -94,7 +94,7 @@ enum clv_scores {
 /* Returns the entry "scores" of the record. Without one, the learner decides: pmap and mpmap have likelihoods, wmpmap,
  * crf and hcrf weighted ones, others margins. Without an entry "learner" it is a likelihood. */
 CLV_API enum clv_scores clv_model_scores(const struct clv_model *model);
-/* "margin", "likelihood" or "weighted likelihood" */
+/* Returns "margin", "likelihood" or "weighted likelihood". */
 CLV_API const char *clv_scores_name(enum clv_scores scores);
 
 /* Marginals of one problem under w: marginals[n_nodes][n_labels], exact in components of the graph without loops

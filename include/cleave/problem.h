@@ -107,7 +107,7 @@ struct clv_field {
     bool is_shared;
 };
 
-/* The full table of edge e: [K][K]. */
+/* Returns the full table of edge e: [K][K]. */
 static inline const double *clv_field_table(const struct clv_field *field, int32_t e)
 {
     size_t k = (size_t)field->n_labels;

@@ -35,8 +35,8 @@ CLV_API void clv_refine_defaults(struct clv_refine_options *options);
  * their labels. Options are in 0..1e6; the cut is exact, as by clv_grid_map. Without foreground or without background
  * no colours can be learned, and labels are unchanged. The image has 3 channels and at most 2^26 pixels; options may be
  * NULL. One thread, deterministic. Time O(pixels). Memory: about 80 bytes per pixel up to 2^20 pixels. Larger images
- * are cut in windows, and take 10 bytes per pixel. Almost always the windows prove that their labels are those of the
- * whole image's cut; other labels are such that no change within a window improves them. Errors: CLV_ERR_USAGE
+ * are cut in windows, and take 10 bytes per pixel. On photographs the windows prove that all labels are those of the
+ * whole image's cut; labels without proof are such that no change within a window improves them. Errors: CLV_ERR_USAGE
  * (options, image, a label above 1, naming its pixel), CLV_ERR_DATA (a prior that is not finite, naming its pixel),
  * CLV_ERR_MEMORY; labels are then unchanged. */
 CLV_API enum clv_status clv_refine(uint8_t *labels, const struct clv_image *image, const float *prior,

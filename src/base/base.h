@@ -31,10 +31,10 @@ void *array_zalloc(size_t count, size_t size);
 /* Resizes to count x size bytes; if the result is NULL, the old block is unchanged. */
 void *array_realloc(void *array, size_t count, size_t size);
 
-/* 64-byte aligned, zeroed; for SIMD rows. Free with array_free. */
+/* Allocates zeroed, 64-byte aligned memory, for SIMD rows. Free with array_free. */
 void *array_zalloc_aligned(size_t count, size_t size);
 
-/* A copy of count x size bytes, or NULL. */
+/* Returns a new copy of count x size bytes, or NULL. */
 void *array_copy(const void *array, size_t count, size_t size);
 char *string_copy(const char *text);
 
@@ -100,7 +100,7 @@ enum clv_status fail_fault(struct clv_error *err, enum clv_fault fault, const ch
 enum clv_status fail_errno(struct clv_error *err, enum clv_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* "out of memory"; the one message for a failed allocation. */
+/* Fails with CLV_ERR_MEMORY and the message "out of memory", the same for every failed allocation. */
 enum clv_status fail_memory(struct clv_error *err);
 
 /* Puts "path: " before the message of an existing error (a file's name before a parser's message) and returns status.
@@ -412,10 +412,10 @@ double portable_tanh(double x);  /* within 4 units */
 /* out[c] = portable_log(x[c]), with the same bits but vectorised; out may be x. */
 void portable_logs(double *out, const double *x, size_t n);
 
-/* x^y for x >= 0, NaN for x < 0: within 2 units in the last place. */
+/* Returns x^y for x >= 0, within 2 units in the last place, and NaN for x < 0. */
 double portable_pow(double x, double y);
 
-/* |x| <= 2^20, else NaN. */
+/* Return NaN unless |x| <= 2^20. */
 double portable_sin(double x);
 double portable_cos(double x);
 

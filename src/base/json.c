@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 
-/* Whether an allocation failed during this thread's parse. */
+/* An allocation has failed during this thread's parse. */
 static thread_local bool out_of_memory;
 
 /* jansson 2.14 does not handle every failed allocation: it loses characters, asserts or crashes. So a failed allocation

@@ -42,7 +42,7 @@ double memory_available(void)
     return left;
 }
 
-/* "900 MB" or "12 GB". */
+/* Formats a number of bytes as "900 MB" or "12 GB". */
 static void format_bytes(char text[32], double bytes, double (*round_off)(double))
 {
     const bool is_large = bytes >= 1e10;

@@ -183,7 +183,7 @@ char *path_file(const char *path)
     return file;
 }
 
-/* "a/stack.tif#2" -> "a/stack-2" and the extension. */
+/* Returns a new path for a page: "a/stack.tif#2" -> "a/stack-2" and the extension. */
 static char *name_page(const char *path, size_t length, uint32_t page, const char *extension)
 {
     size_t size = length + strlen(extension) + 16, stem = length - (path[length - 4] == '.' ? 4 : 5);
@@ -287,7 +287,7 @@ enum clv_status path_check_inside(const char *folder, const char *relative, stru
 void path_simplify(char *path)
 {
     char *out = path;
-    bool at_start = *path != '/'; /* of a step */
+    bool at_start = *path != '/'; /* of a component of the path */
     for (const char *c = path; *c;) {
         if (at_start && c[0] == '.' && c[1] == '/')
             c += 2;

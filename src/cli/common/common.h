@@ -198,8 +198,8 @@ struct value {
 };
 void json_put_values(struct text *text, const struct value *values, size_t n);
 
-/* Completes the options of features after parsing: sets the default blocks and bins of patches unless others were given,
- * and recipe_given. CLV_ERR_USAGE: an option that cannot change any feature. */
+/* Completes the options of features after parsing: sets the defaults of patches and of a fixed scale unless others were
+ * given, recipe_given and no_maps. CLV_ERR_USAGE: an option that cannot change any feature. */
 enum clv_status recipe_options_finish(struct clv_train_options *task, const struct common_options *common,
                                       struct clv_error *err) CLV_CHECK;
 

@@ -12,7 +12,7 @@
 #include "cleave/status.h"
 #include "cluster/comm.h"
 
-static volatile int stop, shared_stop; /* shared_stop: all processes know of the request to stop */
+static volatile int stop, shared_stop; /* shared_stop: the processes have agreed to stop */
 static volatile sig_atomic_t received, requeues, is_alone;
 static bool is_shared;
 

@@ -278,7 +278,8 @@ static enum clv_status import_image(struct import_set *self, const struct clv_it
     return import_objects_end(&objects, self, err);
 }
 
-/* Returns whether an image has no usable annotation: none at all, or none whose mask or whose background is known. */
+/* Returns whether nothing can be learned from an image: it has no entry, or neither its background nor a mask of it is
+ * known. */
 static bool is_unknown(const struct clv_image_boxes *entry)
 {
     if (!entry)

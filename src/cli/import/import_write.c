@@ -201,7 +201,7 @@ enum clv_status import_add(struct import_set *self, const char *name, const char
     return item->name && item->image ? CLV_OK : fail_memory(err);
 }
 
-/* *path = a path in the set; makes its folder. */
+/* Returns *path, a new path in the set, and makes its folder. */
 static enum clv_status make_path(char **path, const struct import_set *self, const char *below, struct clv_error *err)
 {
     *path = NULL;

@@ -174,8 +174,8 @@ static bool learns_couplings(int32_t n_labels)
     return learner_trains(clv_learner_find(LEARNER), CLV_PAIRWISE_POTTS, n_labels, CLV_GRAPH_ANY);
 }
 
-/* Replaces the child process by `cleave train`. With at least two masks, lambda is chosen by cross-validation over the
- * masks; images with boxes are in every fold's training. */
+/* Replaces the child process by `cleave train`. With at least two masks, cross-validation over the masks measures the
+ * loss for the only lambda; images with boxes are in every fold's training. */
 static void become_train(const struct label_trainer *trainer, const struct training_export *export)
 {
     char folds[16], values[N_LIMITS][32];
