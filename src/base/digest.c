@@ -24,9 +24,9 @@ uint64_t hash_words(uint64_t hash, const unsigned char *bytes, size_t size)
     return hash_bytes(hash, bytes + i, size - i);
 }
 
-static size_t part_at(size_t begin, size_t size, size_t most)
+static size_t part_at(size_t begin, size_t size, size_t max_size)
 {
-    return size - begin < most ? size - begin : most;
+    return size - begin < max_size ? size - begin : max_size;
 }
 
 /* For files that are too large to be mapped. */

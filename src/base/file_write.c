@@ -206,13 +206,13 @@ static int name_file(struct file_writer *writer)
 /* Writes the folder's entries to the disk, if the file system can synchronise folders. */
 static int sync_folder(const char *folder)
 {
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), bad = 0;
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), failed = 0;
     if (fd < 0)
         return 0;
     if (fsync(fd) && errno != EINVAL && errno != ENOTSUP && errno != EROFS)
-        bad = -1;
+        failed = -1;
     close(fd);
-    return bad;
+    return failed;
 }
 
 enum clv_status file_create(struct file_writer *writer, const char *path, struct clv_error *err)
@@ -257,18 +257,18 @@ static void recall_failure(const struct file_writer *writer)
 /* Flushes the stream and, unless the file is a cache, waits until its bytes are on the disk. */
 static enum clv_status flush(const struct file_writer *writer, struct clv_error *err)
 {
-    bool whole = is_all_or_nothing(writer) && !writer->is_cache;
+    bool is_durable = is_all_or_nothing(writer) && !writer->is_cache;
     errno = 0;
-    int bad = fflush(writer->stream);
-    if (!bad && ferror(writer->stream)) {
+    int failed = fflush(writer->stream);
+    if (!failed && ferror(writer->stream)) {
         recall_failure(writer);
-        bad = 1;
+        failed = 1;
     }
-    if (!bad && whole)
-        bad = fsync(fileno(writer->stream));
-    if (!bad && whole && ftello(writer->stream) > (off_t)FILE_LARGE)
+    if (!failed && is_durable)
+        failed = fsync(fileno(writer->stream));
+    if (!failed && is_durable && ftello(writer->stream) > (off_t)FILE_LARGE)
         posix_fadvise(fileno(writer->stream), 0, 0, POSIX_FADV_DONTNEED);
-    return bad ? fail_errno(err, CLV_ERR_IO, "%s: cannot write", writer->path) : CLV_OK;
+    return failed ? fail_errno(err, CLV_ERR_IO, "%s: cannot write", writer->path) : CLV_OK;
 }
 
 /* A second descriptor of a file, which holds its lock until the file has been renamed to the target. */
@@ -294,7 +294,7 @@ enum clv_status file_commit(struct file_writer *writer, struct clv_error *err)
 {
     OWNED(lock_release) struct lock lock = {0};
     OWNED(file_abort) struct file_writer self = TAKE(*writer);
-    bool whole = is_all_or_nothing(&self) && !self.is_cache;
+    bool is_durable = is_all_or_nothing(&self) && !self.is_cache;
     MUST(flush(&self, err));
     if (self.unnamed && name_file(&self)) {
         NEED(errno != ENOMEM);
@@ -302,15 +302,15 @@ enum clv_status file_commit(struct file_writer *writer, struct clv_error *err)
     }
     if (self.temporary)
         lock = lock_keep(self.stream);
-    int bad = fclose(self.stream);
+    int failed = fclose(self.stream);
     self.stream = NULL;
-    if (bad)
+    if (failed)
         return fail_errno(err, CLV_ERR_IO, "%s: cannot write", self.path);
     if (self.temporary && rename(self.temporary, self.path))
         return fail_errno(err, CLV_ERR_CREATE, "%s: cannot rename the finished file", self.path);
     temporary_release(&self);
     lock_release(&lock);
-    if (whole && sync_folder(self.folder))
+    if (is_durable && sync_folder(self.folder))
         return fail_errno(err, CLV_ERR_IO, "%s: written, but its folder cannot be synchronised", self.path);
     return CLV_OK;
 }

@@ -50,7 +50,7 @@ struct pool {
 enum { SPINS = 400 };
 
 static _Thread_local bool within_task;
-static _Thread_local struct pool own_pool;
+static _Thread_local struct pool thread_pool;
 static pthread_key_t pool_key;
 static pthread_once_t pool_key_once = PTHREAD_ONCE_INIT;
 
@@ -140,27 +140,27 @@ static bool add_worker(struct pool *pool)
 {
     pthread_attr_t attributes;
     pthread_t thread;
-    sigset_t most, before;
+    sigset_t blocked, before;
     if (pthread_attr_init(&attributes))
         return false;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigfillset(&most);
-    sigdelset(&most, SIGSEGV);
-    sigdelset(&most, SIGBUS);
-    sigdelset(&most, SIGFPE);
-    sigdelset(&most, SIGILL);
-    pthread_sigmask(SIG_SETMASK, &most, &before);
-    bool made = pthread_create(&thread, &attributes, work, pool) == 0;
+    sigfillset(&blocked);
+    sigdelset(&blocked, SIGSEGV);
+    sigdelset(&blocked, SIGBUS);
+    sigdelset(&blocked, SIGFPE);
+    sigdelset(&blocked, SIGILL);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    bool is_started = pthread_create(&thread, &attributes, work, pool) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
-    pool->n_workers += made;
-    return made;
+    pool->n_workers += is_started;
+    return is_started;
 }
 
 /* Returns the calling thread's pool, locked, with n_workers workers or as many as the system grants. */
 static struct pool *open_pool(int n_workers)
 {
-    struct pool *pool = &own_pool;
+    struct pool *pool = &thread_pool;
     if (pool->process != getpid()) {
         *pool = (struct pool){.lock = PTHREAD_MUTEX_INITIALIZER,
                               .start = PTHREAD_COND_INITIALIZER,

@@ -85,9 +85,9 @@ void text_put(struct text *text, const char *string)
 
 void text_printf(struct text *text, const char *format, ...)
 {
-    va_list args, again;
+    va_list args, copy;
     va_start(args, format);
-    va_copy(again, args);
+    va_copy(copy, args);
     char small[256];
     int size = point_vsnprintf(small, sizeof small, format, args);
     if (size >= 0 && (size_t)size < sizeof small) {
@@ -95,14 +95,14 @@ void text_printf(struct text *text, const char *format, ...)
     } else {
         char *large = size < 0 ? NULL : array_alloc((size_t)size + 1, 1);
         if (large) {
-            point_vsnprintf(large, (size_t)size + 1, format, again);
+            point_vsnprintf(large, (size_t)size + 1, format, copy);
             text_append(text, large, (size_t)size);
         } else {
             text->failed = true;
         }
         array_free(large);
     }
-    va_end(again);
+    va_end(copy);
     va_end(args);
 }
 

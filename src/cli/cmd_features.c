@@ -74,11 +74,11 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
     MUST(options_parse(&table, argc, argv, common, err));
     MUST(recipe_options_finish(task, common, err));
     MUST(options_take_arguments(&table, common, (const char *const[]){"data"}, 1, err));
-    const char *of_recipe = options_first_given(common, SECTION_FEATURES);
+    const char *feature_option = options_first_given(common, SECTION_FEATURES);
     FAIL_IF(!self->task.data, CLV_ERR_USAGE, "features: no dataset; give a folder or manifest with --data");
     FAIL_IF(!self->output, CLV_ERR_USAGE, "features: no output file; add -o FILE");
     bool is_given = self->model_path || self->recipe_path;
-    FAIL_IF(is_given && of_recipe, CLV_ERR_USAGE, "--%s: the recipe is the %s", of_recipe,
+    FAIL_IF(is_given && feature_option, CLV_ERR_USAGE, "--%s: the recipe is the %s", feature_option,
             self->model_path ? "model's, given by -m" : "other file's, given by --recipe");
     MUST(options_check(common, rules, err));
     self->shard_output = shard_path(self->output, &self->shard, false);
@@ -161,10 +161,10 @@ static enum clv_status write_features(struct features *self, struct clv_set *set
     MUST(make_recipe(recipe, self, set, &progress, err));
     if (has_recipe)
         MUST(prepare_images(self, set, recipe, &progress, err));
-    const struct extract_options how = {
+    const struct extract_options options = {
         .recipe = recipe, .n_threads = common->n_threads, .limits = &common->limits, .progress = &progress};
     return self->shard.count
-               ? features_write_shard(self->output, set, &self->shard, &how, err)
+               ? features_write_shard(self->output, set, &self->shard, &options, err)
                : clv_features_write(self->output, set, recipe, common->n_threads, &common->limits, &progress, err);
 }
 

@@ -24,10 +24,11 @@ static int asks_for_requeue(int number)
 static void on_signal(int number)
 {
     received = received ? received : number;
-    bool again = __atomic_exchange_n(&stop, 1, __ATOMIC_RELAXED); /* other threads read it, or handle signals, too */
-    if (again && asks_for_requeue(number))
+    /* Atomic, since other threads read it, and may handle signals, too. */
+    bool is_repeated = __atomic_exchange_n(&stop, 1, __ATOMIC_RELAXED);
+    if (is_repeated && asks_for_requeue(number))
         return;
-    if (again) {
+    if (is_repeated) {
         static const char message[] = "cleave: note: stopped; a command that has --resume continues with it\n";
         file_remove_temporaries();
         if (write(STDERR_FILENO, message, sizeof message - 1) < 0)

@@ -122,7 +122,7 @@ static enum clv_status check_letters(struct import *self, struct clv_error *err)
     const char *unused = options->images     ? "images"
                          : options->property ? "property"
                          : options->outside  ? "outside"
-                                             : options->of_split;
+                                             : options->split_option;
     if (unused)
         return fail(err, CLV_ERR_USAGE,
                     "--%s cannot be used with the format letters: letters are not images; leave it out, and choose "
@@ -159,7 +159,7 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
         return fail(err, CLV_ERR_USAGE, "%s: import takes a format and one file or folder", common->arguments[2]);
     options->form = common->n_arguments ? common->arguments[0] : NULL;
     options->annotations = common->n_arguments > 1 ? common->arguments[1] : NULL;
-    options->of_split = options_first_given(common, SECTION_SPLIT);
+    options->split_option = options_first_given(common, SECTION_SPLIT);
     if (!options->form)
         return fail(err, CLV_ERR_USAGE, "import: which format? " FORMAT_NAMES "or letters");
     MUST(find_form(form, options->form, err));
@@ -167,9 +167,10 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
     FAIL_IF(!options->output || !*options->output, CLV_ERR_USAGE, "import: no output; add -o FOLDER");
     if (*form == FORM_LETTERS)
         return check_letters(self, err);
-    const char *of_masks = *form == FORM_MASKS ? NULL : options_first_given(common, SECTION_MASKS);
-    FAIL_IF(of_masks, CLV_ERR_USAGE, "--%s cannot be used with the format %s: it is for the format masks; leave it out",
-            of_masks, options->form);
+    const char *mask_option = *form == FORM_MASKS ? NULL : options_first_given(common, SECTION_MASKS);
+    FAIL_IF(mask_option, CLV_ERR_USAGE,
+            "--%s cannot be used with the format %s: it is for the format masks; leave it out", mask_option,
+            options->form);
     FAIL_IF(options->codes && options->labels, CLV_ERR_USAGE,
             "--codes cannot be used with --labels: --labels names the values; leave out one of them");
     FAIL_IF(options->has_folds, CLV_ERR_USAGE,
@@ -307,19 +308,19 @@ static enum clv_status import_images(struct import_set *self, const struct clv_s
         const struct clv_item *item = &images->items[i];
         const struct clv_image_boxes *entry = is_one ? boxes->images : entries[i];
         OWNED(import_unlay) struct clv_image_boxes laid = {0};
-        enum clv_status taken = CLV_OK; /* import_settle skips images that fail */
+        enum clv_status status = CLV_OK; /* import_settle skips images that fail */
         if (entry && is_layer) {
-            taken = import_lay(&laid, entry, item->image, &self->options->limits, err);
+            status = import_lay(&laid, entry, item->image, &self->options->limits, err);
             entry = &laid;
         }
-        if (taken == CLV_OK && is_unknown(entry)) {
+        if (status == CLV_OK && is_unknown(entry)) {
             first_without = n_without++ ? first_without : item->name;
             continue;
         }
         size_t n_before = self->n;
-        if (taken == CLV_OK)
-            taken = import_image(self, item, boxes, entry, values, err);
-        MUST(import_settle(self, n_before, taken, err));
+        if (status == CLV_OK)
+            status = import_image(self, item, boxes, entry, values, err);
+        MUST(import_settle(self, n_before, status, err));
     }
     if (n_without)
         console_note("%s: says nothing of %zu of %zu images, which were skipped; the first is %s",
@@ -425,9 +426,9 @@ static enum clv_status find_export(char **part, char **images, const struct impo
     char folder[PATH_MAX];
     if (!realpath(options->annotations, folder))
         return CLV_OK; /* reported when they are read */
-    OWNED_ARRAY char *itself = string_copy(folder), *around = path_folder(folder);
-    NEED(itself && around);
-    const char *const folders[2] = {itself, around};
+    OWNED_ARRAY char *copy = string_copy(folder), *parent = path_folder(folder);
+    NEED(copy && parent);
+    const char *const folders[2] = {copy, parent};
     for (int k = 0; k < 2 && !*part; k++) {
         OWNED_ARRAY char *note = path_join(folders[k], RUN_NOTE);
         OWNED_ARRAY char *found =
@@ -443,7 +444,7 @@ static enum clv_status find_export(char **part, char **images, const struct impo
 
 static enum clv_status run(struct import *import, int form, struct clv_error *err)
 {
-    OWNED_ARRAY char *next_to = NULL, *part = NULL, *images = NULL;
+    OWNED_ARRAY char *beside = NULL, *part = NULL, *images = NULL;
     OWNED(import_set_release) struct import_set self = {.options = &import->options};
     OWNED(import_output_release) struct import_output output = {0};
     text_init(&self.boxes, (size_t)1 << 30);
@@ -457,9 +458,9 @@ static enum clv_status run(struct import *import, int form, struct clv_error *er
         import->options.images = images;
     if (!import->options.images && form >= 0 && form != CLV_BOXES_VOC) {
         const char *path = import->options.annotations;
-        next_to = path_is_folder(path) ? string_copy(path) : path_folder(path);
-        import->options.images = next_to;
-        NEED(next_to);
+        beside = path_is_folder(path) ? string_copy(path) : path_folder(path);
+        import->options.images = beside;
+        NEED(beside);
     }
     MUST(import_output_begin(&output, &import->options, err));
     self.folder = output.work;

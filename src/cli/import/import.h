@@ -21,7 +21,7 @@ struct import_options {
     const char *images;      /* a folder */
     const char *output;      /* a new or empty folder, or a set to be replaced; for letters a file */
     bool overwrite;
-    const char *of_split; /* the first given option about the split, without dashes; NULL: none */
+    const char *split_option; /* the first given option about the split, without dashes; NULL: none */
     uint64_t seed;
     double train_share;
     const char *property; /* the property of GeoJSON's features that has their labels; NULL: not given */

@@ -203,8 +203,8 @@ static enum clv_status find_manifest(struct job *self, const char *masks, const 
 {
     const char *const folders[] = {masks, images};
     for (int k = 0; k < 2 && !self->set.n_items; k++) {
-        OWNED_ARRAY char *above = path_folder(folders[k]);
-        OWNED_ARRAY char *path = above ? path_join(above, "manifest.tsv") : NULL;
+        OWNED_ARRAY char *parent = path_folder(folders[k]);
+        OWNED_ARRAY char *path = parent ? path_join(parent, "manifest.tsv") : NULL;
         NEED(path);
         if (path_exists(path))
             MUST(clv_set_read_manifest(&self->set, path, err));
@@ -222,8 +222,8 @@ static enum clv_status find_labels(struct job *self, const struct import_options
         return clv_labels_read(&self->labels, options->labels, err);
     for (int k = 0; k < 4 && !options->codes; k++) {
         const char *folder = folders[k / 2];
-        OWNED_ARRAY char *above = folder ? path_folder(folder) : NULL;
-        OWNED_ARRAY char *path = folder ? path_join(k % 2 ? above : folder, "labels.tsv") : NULL;
+        OWNED_ARRAY char *parent = folder ? path_folder(folder) : NULL;
+        OWNED_ARRAY char *path = folder ? path_join(k % 2 ? parent : folder, "labels.tsv") : NULL;
         NEED(!folder || path);
         if (path && path_exists(path)) {
             console_note("%s: names the labels", path);

@@ -82,7 +82,7 @@ static enum clv_status check_replaced(struct import_output *self, const struct i
 static enum clv_status check_target(struct import_output *self, const struct import_options *options,
                                     struct clv_error *err)
 {
-    struct stat target, above, here;
+    struct stat target, parent, here;
     struct contents contents = {.n = 0};
     if (!path_is_folder(self->target))
         return CLV_OK;
@@ -95,7 +95,7 @@ static enum clv_status check_target(struct import_output *self, const struct imp
             "%s: is not a set that import made (it holds %s), and is not replaced", options->output, contents.name);
     OWNED_ARRAY char *folder = path_folder(self->target);
     NEED(folder);
-    bool is_fixed = stat(self->target, &target) || stat(folder, &above) || target.st_dev != above.st_dev ||
+    bool is_fixed = stat(self->target, &target) || stat(folder, &parent) || target.st_dev != parent.st_dev ||
                     (stat(".", &here) == 0 && here.st_dev == target.st_dev && here.st_ino == target.st_ino);
     FAIL_IF(is_fixed, CLV_ERR_CREATE,
             "%s: the working folder or a mounted disk gives way to no set; name a folder in it", options->output);

@@ -478,9 +478,9 @@ enum clv_status import_voc(struct import_set *self, struct clv_error *err)
     };
     NEED(folders.images);
     MUST(read_lists(&lists, root, err));
-    FAIL_IF(lists.n && self->options->of_split, CLV_ERR_USAGE,
-            "--%s cannot be used with %s/ImageSets: it has a split of its own; leave it out", self->options->of_split,
-            root);
+    FAIL_IF(lists.n && self->options->split_option, CLV_ERR_USAGE,
+            "--%s cannot be used with %s/ImageSets: it has a split of its own; leave it out",
+            self->options->split_option, root);
     FAIL_IF(!folders.masks, CLV_ERR_NO_INPUT,
             "%s: has no SegmentationClass/ and JPEGImages/; boxes of VOC are read where they are (train --boxes)",
             root);

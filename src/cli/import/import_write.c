@@ -118,8 +118,8 @@ static enum clv_status take_published(bool *is_taken, struct import_set *self, s
     *is_taken = (n_of[0] > 0) + (n_of[1] > 0) + (n_of[2] > 0) > 1;
     if (!*is_taken)
         return CLV_OK;
-    FAIL_IF(self->options->of_split, CLV_ERR_USAGE,
-            "--%s cannot be used with %s: it has splits of its own; leave it out", self->options->of_split,
+    FAIL_IF(self->options->split_option, CLV_ERR_USAGE,
+            "--%s cannot be used with %s: it has splits of its own; leave it out", self->options->split_option,
             self->options->annotations);
     for (size_t i = 0; i < self->n; i++) {
         struct import_item *item = &self->items[i];
@@ -219,14 +219,14 @@ static enum clv_status name_mask(struct import_set *self, struct import_item *it
     OWNED_ARRAY char *named = path_join("masks", item->name);
     char ending[32] = ".png";
     NEED(named);
-    for (int again = 2;; again++) {
+    for (int attempt = 2;; attempt++) {
         array_free(item->mask);
         NEED(item->mask = path_replace_extension(named, ending));
         OWNED_ARRAY char *path = path_join(self->folder, item->mask);
         NEED(path);
         if (!path_exists(path))
             return CLV_OK;
-        snprintf(ending, sizeof ending, "-%d.png", again);
+        snprintf(ending, sizeof ending, "-%d.png", attempt);
     }
 }
 

@@ -148,11 +148,11 @@ static void remove_stranger(struct label_server *server, struct MHD_Connection *
 
 /* Called when a connection is opened or closed. */
 static void on_connection(void *context, struct MHD_Connection *connection, void **state,
-                          enum MHD_ConnectionNotificationCode what)
+                          enum MHD_ConnectionNotificationCode event)
 {
     struct label_server *server = context;
     (void)state;
-    if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+    if (event == MHD_CONNECTION_NOTIFY_CLOSED) {
         remove_stranger(server, connection);
         return;
     }
@@ -215,8 +215,8 @@ union address {
 /* Adds a host in the form of browsers' Host headers, if there is space. */
 static void add_host(struct page_access *access, size_t *n, const char *host, int32_t port)
 {
-    const size_t most = sizeof access->hosts / sizeof access->hosts[0] - 1;
-    if (*n >= most)
+    const size_t max_hosts = sizeof access->hosts / sizeof access->hosts[0] - 1;
+    if (*n >= max_hosts)
         return;
     snprintf(access->hosts[*n], sizeof access->hosts[0], strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, port);
     ++*n;

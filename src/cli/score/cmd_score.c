@@ -289,8 +289,8 @@ static enum clv_status check_features(const struct score *self, struct clv_error
 
 static enum clv_status check_shards(const struct score *self, struct clv_error *err)
 {
-    bool of_masks = !(self->data && is_tensor_file(self->data));
-    FAIL_IF((self->merge || self->shard.count) && !of_masks, CLV_ERR_USAGE,
+    bool is_masks = !(self->data && is_tensor_file(self->data));
+    FAIL_IF((self->merge || self->shard.count) && !is_masks, CLV_ERR_USAGE,
             "--%s: goes with masks, not with a feature file", self->merge ? "merge" : "shard");
     if (self->shard.count && (self->merge || self->json || self->csv || self->per_image))
         return fail(err, CLV_ERR_USAGE,

@@ -68,8 +68,10 @@ static void print_measures(const char *title, double weighted, double weighted_e
 static void print_labels(const struct set_score *score)
 {
     char a[32], b[32], c[32];
-    const char *of_nodes = !score->has_superpixels ? "" : score->has_patches ? "  of patches %" : "  of superpixels %";
-    printf("\nlabel                 mean IoU  accuracy %%%s\n", of_nodes);
+    const char *node_title = !score->has_superpixels ? ""
+                             : score->has_patches    ? "  of patches %"
+                                                     : "  of superpixels %";
+    printf("\nlabel                 mean IoU  accuracy %%%s\n", node_title);
     for (int32_t label = 0; label < score->labels->n_labels; label++) {
         double accuracy = clv_confusion_class_accuracy(&score->confusion, label);
         double label_iou = mean_iou_of_label(score, label);
@@ -78,7 +80,7 @@ static void print_labels(const struct set_score *score)
         printf("%3d %-16s %9s %11s", label, score->labels->names[label], shown(a, label_iou, 1, 4),
                shown(b, accuracy, 100, 2));
         if (score->has_superpixels)
-            printf(" %*s", (int)strlen(of_nodes) - 1,
+            printf(" %*s", (int)strlen(node_title) - 1,
                    shown(c, clv_confusion_class_accuracy(&score->nodes, label), 100, 2));
         printf("\n");
     }

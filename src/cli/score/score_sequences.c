@@ -16,19 +16,20 @@ struct sequences {
 };
 
 /* A frame with its labels at the working size: of the prediction and of the truth. */
-struct shown {
+struct labelled_frame {
     struct frame frame;
     uint8_t *labels[2]; /* [height][width] */
 };
 
-static void shown_release(struct shown *self)
+static void labelled_frame_release(struct labelled_frame *self)
 {
     frame_release(&self->frame);
     arrays_free(self->labels[0], self->labels[1]);
-    *self = (struct shown){.labels = {NULL}};
+    *self = (struct labelled_frame){.labels = {NULL}};
 }
 
-static enum clv_status shown_read(struct shown *self, const struct sequences *all, size_t input, struct clv_error *err)
+static enum clv_status labelled_frame_read(struct labelled_frame *self, const struct sequences *all, size_t input,
+                                           struct clv_error *err)
 {
     const struct score_task *task = all->task;
     const struct input *item = &task->inputs->items[input];
@@ -51,8 +52,8 @@ static enum clv_status shown_read(struct shown *self, const struct sequences *al
 
 /* Counts the pixels that the flow maps to the previous frame (*moved), and those whose label differs there (changed, in
  * the prediction and in the truth). */
-static enum clv_status count_changes(size_t changed[2], size_t *moved, const struct shown *now,
-                                     const struct shown *before, struct clv_error *err)
+static enum clv_status count_changes(size_t changed[2], size_t *moved, const struct labelled_frame *now,
+                                     const struct labelled_frame *before, struct clv_error *err)
 {
     int32_t width = now->frame.image.width, height = now->frame.image.height;
     if (before->frame.image.width != width || before->frame.image.height != height)
@@ -85,16 +86,16 @@ static enum clv_status count_changes(size_t changed[2], size_t *moved, const str
 static enum clv_status count_sequence(size_t changed[2], size_t *moved, const struct sequences *self, const char *name,
                                       struct clv_error *err)
 {
-    OWNED(shown_release) struct shown before = {.labels = {NULL}};
-    OWNED(shown_release) struct shown now = {.labels = {NULL}};
+    OWNED(labelled_frame_release) struct labelled_frame before = {.labels = {NULL}};
+    OWNED(labelled_frame_release) struct labelled_frame now = {.labels = {NULL}};
     for (size_t i = 0; i < self->set->n_items; i++) {
         if (!self->set->items[i].sequence || strcmp(self->set->items[i].sequence, name) != 0)
             continue;
         FAIL_IF(stop_requested(self->task->progress), CLV_ERR_INTERRUPTED, "interrupted");
-        MUST(shown_read(&now, self, i, err));
+        MUST(labelled_frame_read(&now, self, i, err));
         if (before.labels[0])
             MUST(count_changes(changed, moved, &now, &before, err));
-        shown_release(&before);
+        labelled_frame_release(&before);
         before = TAKE(now);
     }
     return CLV_OK;

@@ -146,9 +146,9 @@ static enum clv_status predict_tags(struct tag_outputs *outputs, struct clv_tag_
 {
     const struct tagging_source source = {self->data, self->split, self->common, 0};
     MUST(clv_tag_model_read(model, self->model_path, err));
-    const char *of_search = options_first_given(self->common, SECTION_SEARCH);
-    FAIL_IF(of_search && model->form != CLV_TAGS_LMSBN, CLV_ERR_USAGE,
-            "--%s cannot be used with %s: that model does not decide by branch and bound; leave it out", of_search,
+    const char *search_option = options_first_given(self->common, SECTION_SEARCH);
+    FAIL_IF(search_option && model->form != CLV_TAGS_LMSBN, CLV_ERR_USAGE,
+            "--%s cannot be used with %s: that model does not decide by branch and bound; leave it out", search_option,
             self->model_path);
     MUST(tagging_read(set, images, NULL, &source, model, err));
     return tagging_set(outputs, model, set, &self->search, self->common->n_threads, err);
@@ -179,15 +179,15 @@ static enum clv_status report_image(struct clv_report *report, const struct tag_
     list_tags(&correct, model, truth);
     MUST(item_image_read(&image, item, &self->common->limits, err));
     NEED(!predicted.failed && !correct.failed);
-    const struct clv_report_item shown = {.name = item->name,
-                                          .image = &image,
-                                          .weighted_hamming = NAN,
-                                          .mean_iou = NAN,
-                                          .tags = predicted.bytes ? predicted.bytes : "",
-                                          .true_tags = !item->tags     ? NULL
-                                                       : correct.bytes ? correct.bytes
-                                                                       : ""};
-    return clv_report_add(report, &shown, err);
+    const struct clv_report_item report_item = {.name = item->name,
+                                                .image = &image,
+                                                .weighted_hamming = NAN,
+                                                .mean_iou = NAN,
+                                                .tags = predicted.bytes ? predicted.bytes : "",
+                                                .true_tags = !item->tags     ? NULL
+                                                             : correct.bytes ? correct.bytes
+                                                                             : ""};
+    return clv_report_add(report, &report_item, err);
 }
 
 static enum clv_status write_report(const struct tag_request *self, const struct clv_tag_model *model,
@@ -365,11 +365,12 @@ enum clv_status tagging_score(int argc, char **argv, struct clv_error *err)
     FAIL_IF(!self.data, CLV_ERR_USAGE, "tag score: no truth; add --data FILE");
     FAIL_IF(!self.model_path == !self.predictions, CLV_ERR_USAGE,
             "tag score: give either a model (-m) or a prediction (--pred)");
-    const char *of_search = options_first_given(self.common, SECTION_SEARCH), *of_model = of_search    ? of_search
-                                                                                          : self.split ? "split"
-                                                                                                       : NULL;
-    FAIL_IF(self.predictions && of_model, CLV_ERR_USAGE, "--%s cannot be used with --pred, whose tags are there",
-            of_model);
+    const char *search_option = options_first_given(self.common, SECTION_SEARCH), *model_option = search_option
+                                                                                                      ? search_option
+                                                                                                  : self.split ? "split"
+                                                                                                               : NULL;
+    FAIL_IF(self.predictions && model_option, CLV_ERR_USAGE, "--%s cannot be used with --pred, whose tags are there",
+            model_option);
     if (self.predictions)
         MUST(common_options_check(self.common, "--pred", "predicted tags and their truth have no images", err));
     return self.predictions ? score_prediction(&self, err) : score_model(&self, err);
