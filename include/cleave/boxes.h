@@ -42,7 +42,7 @@ enum clv_fault_of_annotation {
 struct clv_image_boxes {
     char *image;           /* as the file spells it, with slashes and without "./" */
     char *source;          /* the file that lists them, for messages */
-    char *split;           /* "train", "val" or "test" as it was published, or NULL */
+    char *split;           /* its published split, "train", "val" or "test", or NULL */
     int32_t width, height; /* of the image according to that file; 0: not given */
     bool is_relative;      /* x and width are shares of the image's width, y and height of its height (YOLO) */
     struct clv_box *boxes;
@@ -64,7 +64,7 @@ enum clv_boxes_form {
                           polygons and masks */
     CLV_BOXES_YOLO, /* YOLO txt, one file per image with the image's stem: class, centre x, y, width, height as shares,
                        or class and three or more corners x, y */
-    CLV_BOXES_CVAT, /* CVAT's own XML of images: box, and the bounds of polygon, ellipse and mask */
+    CLV_BOXES_CVAT, /* CVAT's XML of images: box, and the bounds of polygon, ellipse and mask */
     CLV_BOXES_LABEL_STUDIO, /* Label Studio's JSON: rectangles, and the bounds of polygons, ellipses and brushes */
     CLV_BOXES_GEOJSON       /* polygons in geographic coordinates; only `cleave import` reads it */
 };
@@ -85,7 +85,7 @@ struct clv_boxes {
         char *message; /* this and the next members are as in struct clv_error */
         size_t path_length;
         const char *kind;
-    } * bad_files; /* [n_bad_files] what is wrong with the files that were skipped */
+    } * bad_files; /* [n_bad_files] errors of the files that were skipped */
     size_t n_bad_files;
 };
 CLV_API void clv_boxes_release(struct clv_boxes *boxes);
@@ -96,8 +96,8 @@ CLV_API void clv_boxes_release(struct clv_boxes *boxes);
  * counted by its fault, and its pixels are void. CLV_ERR_DATA names file, line or element, and value: numbers that are
  * NaN, infinite or beyond 1e9, members that are missing or of the wrong type, XML with a document type (it could name
  * other files), no image at all. In a folder only such a file is skipped, and so is a file of another form than the
- * first one's: bad_files names them, and the call fails if none is left. CLV_ERR_NO_INPUT: path does not exist. Files
- * of up to 1 GiB, 256 MiB for XML. O(n log n). */
+ * first one's: bad_files names them, and the call fails if none is left. CLV_ERR_NO_INPUT: a missing path, or a folder
+ * without a file of boxes. Files of up to 1 GiB, 256 MiB for XML. O(n log n). */
 CLV_API enum clv_status clv_boxes_read(struct clv_boxes *boxes, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* *entry = the boxes of an image by its name in a set, or NULL if it has none. Takes the entry with the same path, or
