@@ -68,8 +68,8 @@ struct clv_train_options {
     const struct clv_image *images; /* [n_images] in memory instead of `data`, each with 3 channels */
     const struct clv_mask *masks;   /* [n_images] labels, or 255 for void; a mask without labels, and NULL for all: no
                                      * mask (image_boxes may have boxes; else the image is unlabelled) */
-    /* Of masks in memory; NULL: masks of foreground and background are read by the rules for files (0 and 255 alone are
-     * 0 and 1); the values of other masks are labels. */
+    /* The labels of masks in memory. NULL: masks of foreground and background are read by the rules for files (0 and
+     * 255 alone are 0 and 1); the values of other masks are labels. */
     const struct clv_labels *labels;
     size_t n_images;
     const char *split;      /* splits whose masks are used; default train if it exists, else all except weak ones */
