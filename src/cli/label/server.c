@@ -94,8 +94,7 @@ static enum MHD_Result answer(struct MHD_Connection *connection, const struct la
         snprintf(tag, sizeof tag, "\"%.*s\"", PAGE_TAG_SIZE - 1, response->tag);
         result &= MHD_add_response_header(reply, MHD_HTTP_HEADER_ETAG, tag);
     }
-    if (response
-            ->sets_cookie) { /* Lax, since the page is opened from a file, which is another site; no GET changes anything */
+    if (response->sets_cookie) { /* Lax: the page is opened from a file, which is another site; GET changes nothing */
         char cookie[128];
         snprintf(cookie, sizeof cookie, "%s=%s; HttpOnly; SameSite=Lax; Path=/", server->access.cookie,
                  server->access.token);

@@ -345,8 +345,7 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
     };
     common_options_init(&self->common);
     const enum clv_status status = options_parse(&table, argc, argv, &self->common, err);
-    console_set_progress(
-        (enum console_progress_form)self->progress); /* before the failure, which is printed in that format, too */
+    console_set_progress((enum console_progress_form)self->progress); /* first, since it is the form of errors, too */
     MUST(status);
     self->task.resume |= self->requeue;
     MUST(options_take_arguments(&table, &self->common, (const char *const[]){"data"}, 1, err));
