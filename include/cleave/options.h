@@ -1,4 +1,4 @@
-/* Options by name: rows with the position of a value in a struct of options, and the values that are allowed. */
+/* Options by name: rows with the offset of a member in a struct of options, and the allowed values. */
 #ifndef CLEAVE_OPTIONS_H
 #define CLEAVE_OPTIONS_H
 
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* The kind of an option: the type of its member, and how its text is read. */
+/* The kind of an option: the type of its member, and how its text is parsed. */
 enum clv_option_kind {
     CLV_OPTION_FLAG,        /* bool: true, without a value */
     CLV_OPTION_SET,         /* int: becomes `minimum`, without a value */
@@ -21,8 +21,8 @@ enum clv_option_kind {
     CLV_OPTION_NUMBER,      /* double from minimum to maximum */
     CLV_OPTION_MEMORY,      /* double: bytes, as 800M or 2.5G */
     CLV_OPTION_CHOICE,      /* int: the index in `choices` */
-    CLV_OPTION_AUTO_CHOICE, /* int: that index less 1, since the first choice is CLV_AUTO */
-    CLV_OPTION_EITHER,      /* bool: whether it is the second of two choices */
+    CLV_OPTION_AUTO_CHOICE, /* int: the index minus 1, since the first choice is CLV_AUTO */
+    CLV_OPTION_EITHER,      /* bool: false for the first of two choices, true for the second */
     CLV_OPTION_OTHER,       /* set by `take` */
 };
 enum clv_option_flags {
@@ -30,7 +30,7 @@ enum clv_option_flags {
     CLV_OPTION_BASIC = 2,      /* in the short help */
     CLV_OPTION_AGAIN = 4,      /* may be given several times */
     CLV_OPTION_UNRECORDED = 8, /* results do not depend on it */
-    CLV_OPTION_HIDDEN = 16,    /* in no help */
+    CLV_OPTION_HIDDEN = 16,    /* not in the help */
     CLV_OPTION_PLAIN = 32      /* its help already describes its values */
 };
 struct clv_option {
@@ -45,10 +45,10 @@ struct clv_option {
     double minimum, maximum;
     const char *const *choices; /* ends with NULL */
     enum clv_status (*take)(void *member, const struct clv_option *option, const char *typed, struct clv_error *err);
-    size_t size; /* bytes of the member of CLV_OPTION_OTHER; 0: whether it was set is never asked */
+    size_t size; /* bytes of the member of CLV_OPTION_OTHER; 0: no rule needs to know whether it was set */
 };
 
-/* Treatment of outputs that exist already: refuse to begin, replace them, or keep the finished ones. */
+/* Treatment of existing outputs: end with an error, replace them, or keep the finished ones. */
 enum clv_existing { CLV_EXISTING_REFUSE, CLV_EXISTING_OVERWRITE, CLV_EXISTING_RESUME };
 
 /* One of n equal parts of a list of inputs: number 1..count; count 0: the whole list. */
@@ -56,8 +56,8 @@ struct clv_shard {
     int32_t number, count;
 };
 
-/* Sets an option's member of *options, the struct that the table is of, as if the text had been typed after the option;
- * NULL for one without a value. CLV_ERR_USAGE names the option and what it may be; *options is then unchanged. */
+/* Sets an option's member in *options, the struct that its table describes, from the text of its value (NULL for an
+ * option without a value). CLV_ERR_USAGE names the option and its allowed values; *options is then unchanged. */
 CLV_API enum clv_status clv_option_set(void *options, const struct clv_option *option, const char *typed,
                                        struct clv_error *err) CLV_CHECK;
 

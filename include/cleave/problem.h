@@ -1,4 +1,4 @@
-/* The structured problem that every learner and oracle of cleave takes, its weights, its joint feature and its loss.
+/* The structured problem of all learners and oracles of cleave, its weights, its joint feature and its loss.
  *
  *     score  f(y|x;w) = sum_i <W[y_i], x_i> - [pairwise] sum_(i,j) [y_i != y_j] <c, e_ij>      (Potts)
  *                                           + [pairwise] sum_(i,j) <P[y_i, y_j], e_ij>          (full tables)
@@ -10,7 +10,7 @@
  *     #include <cleave.h>
  *     #include <stdio.h>
  *
- *     int main(void)   // two nodes of one feature each, joined by an edge: what the labelling (1, 0) scores
+ *     int main(void)   // prints the score of the labelling (1, 0) of two nodes joined by an edge
  *     {
  *         const int64_t row[3] = {0, 1, 2};
  *         const int32_t index[2] = {0, 0}, edges[1][2] = {{0, 1}}, y[2] = {1, 0};
@@ -43,11 +43,11 @@
 extern "C" {
 #endif
 
-#define CLV_UNKNOWN (-1) /* a node whose label is not known */
+#define CLV_UNKNOWN (-1) /* the label of an unlabelled node */
 
-/* A view: the arrays belong to the code that made it (a dataset, a mapped feature file). Rows of x are sparse: row i
- * holds the entries row[i]..row[i+1]-1 of index (strictly ascending within a row) and value. row[0] need not be 0, so
- * that a problem can be a window into the rows of a whole set. */
+/* A view: the arrays belong to its source (a dataset, a mapped feature file). Rows of x are sparse: row i holds the
+ * entries row[i]..row[i+1]-1 of index (strictly ascending within a row) and value. row[0] need not be 0, so that a
+ * problem can be a part of a larger matrix. */
 struct clv_problem {
     int32_t n_nodes, n_edges;
     int32_t n_features;         /* d */
@@ -60,17 +60,17 @@ struct clv_problem {
     const int32_t *label;       /* [n_nodes] true labels or CLV_UNKNOWN; NULL at test time */
     const float *theta;         /* [n_nodes][n_labels] loss weights; NULL at test time. See clv_loss */
     const float *area;          /* [n_nodes] pixels of each node */
-    const float *centroid;      /* [n_nodes][2] x and y of each node, in square roots of its image's area, at a
-                                 * fixed scale of that of 600 regions; NULL: not known. Used by second stages */
+    const float *centroid;      /* [n_nodes][2] x and y of each node divided by the square root of the image's area
+                                 * (at a fixed scale, of 600 regions' area); NULL: not known. For second stages */
 };
 
 enum clv_pairwise {
-    CLV_PAIRWISE_NONE,  /* edges off: an unstructured model */
+    CLV_PAIRWISE_NONE,  /* no edges: an unstructured model */
     CLV_PAIRWISE_POTTS, /* p couplings */
-    CLV_PAIRWISE_FULL,  /* K x K x p table, any sign */
+    CLV_PAIRWISE_FULL,  /* K x K x p tables, of any sign */
 };
 
-/* How a weight vector is laid out: first W, rows x n_features (rows = 1 if n_labels == 2, else n_labels), then c[p] or
+/* The layout of a weight vector: first W, rows x n_features (rows = 1 if n_labels == 2, else n_labels), then c[p] or
  * P[n_labels][n_labels][p]. */
 struct clv_weight_layout {
     int32_t n_labels, n_features, n_edge_features;
@@ -87,9 +87,9 @@ CLV_API size_t clv_weight_layout_size(const struct clv_weight_layout *layout);  
 CLV_API enum clv_status clv_problem_check(const struct clv_problem *problem, const struct clv_weight_layout *layout,
                                           struct clv_error *err) CLV_CHECK;
 
-/* Kinds of graphs that a problem's edges form; each kind is one of the next, too. */
+/* Kinds of graphs that a problem's edges form; each kind includes the previous ones. */
 enum clv_graph {
-    CLV_GRAPH_CHAIN,  /* edge e joins nodes e and e + 1, and there are no others */
+    CLV_GRAPH_CHAIN,  /* edge e joins nodes e and e + 1, and no other edge exists */
     CLV_GRAPH_FOREST, /* no loops */
     CLV_GRAPH_ANY,
 };
@@ -107,7 +107,7 @@ struct clv_field {
     bool is_shared;
 };
 
-/* The full table of edge e: [K][K]. */
+/* Returns the full table of edge e: [K][K]. */
 static inline const double *clv_field_table(const struct clv_field *field, int32_t e)
 {
     size_t k = (size_t)field->n_labels;
@@ -117,28 +117,28 @@ static inline const double *clv_field_table(const struct clv_field *field, int32
 /* unary = W x, into the caller's array. O(non-zeros x rows). */
 CLV_API void clv_unary_scores(double *unary, const struct clv_problem *problem, const struct clv_weight_layout *layout,
                               const double *w);
-/* coupling[n_edges] = <c, e_ij>, or table[n_edges][K][K] = <P[a][b], e_ij>, by the layout's form; nothing for form
- * NONE. */
+/* pairwise = coupling[n_edges] = <c, e_ij> or table[n_edges][K][K] = <P[a][b], e_ij>, by the layout's form; not written
+ * for form NONE. */
 CLV_API void clv_pairwise_scores(double *pairwise, const struct clv_problem *problem,
                                  const struct clv_weight_layout *layout, const double *w);
 
 /* psi += scale * Psi(x, y): psi[clv_weight_layout_size]. Nodes with y = CLV_UNKNOWN and edges that touch one contribute
  * nothing. O(non-zeros of the nodes whose label has a row + edges x p): with two labels only nodes with label 1 are
- * touched. */
+ * read. */
 CLV_API void clv_joint_feature_add(double *psi, const struct clv_problem *problem,
                                    const struct clv_weight_layout *layout, const int32_t *y, double scale);
 
-/* f(y) of a field. y complete. */
+/* Returns f(y). y has no CLV_UNKNOWN. */
 CLV_API double clv_field_score(const struct clv_field *field, const int32_t *y);
 
-/* Weighted Hamming loss: loss(y) = sum_i sum_{b != y_i} theta[i][b]. theta[i][b] is the weight of node i's pixels
- * whose true label is b: pixels / (2 V_b) for the balanced error of two labels (see score.h), so that the loss of a
- * superpixel labelling is the pixel loss of the mask it paints. Nodes without known pixels have a zero row. y
- * complete; problem->theta not NULL. */
+/* Weighted Hamming loss: loss(y) = sum_i sum_{b != y_i} theta[i][b]. theta[i][b] is the weight of node i's pixels whose
+ * true label is b: pixels / (2 V_b) for the balanced error of two labels (see score.h), so that the loss of a
+ * superpixel labelling is the pixel loss of the mask it paints. Nodes without labelled pixels have a zero row. y has no
+ * CLV_UNKNOWN; problem->theta is not NULL. */
 CLV_API double clv_loss(const struct clv_problem *problem, int32_t n_labels, const int32_t *y);
 
 /* Loss augmentation: unary += loss of each label, so that the maximum of the field is max_y f(y) + loss(y) - constant;
- * returns that constant (0 for n_labels > 2; the loss of labelling everything 0 for two labels). */
+ * returns that constant (0 for n_labels > 2; for two labels the loss of label 0 at all nodes). */
 CLV_API double clv_field_add_loss(struct clv_field *field, const struct clv_problem *problem);
 
 #ifdef __cplusplus

@@ -1,8 +1,9 @@
 /* Losses and measures of label maps.
  *
  * Weighted Hamming (balanced error) of one image: sum over true labels b of (wrong pixels of b) / (K' V_b), with V_b
- * its pixels and K' the number of labels present; for foreground/background this is half the miss rate plus half the
- * false-alarm rate, in [0, 1]. If one of them is absent, the other has weight 1. Void pixels never count. */
+ * the number of pixels of b and K' the number of labels present. For foreground/background this is half the miss rate
+ * plus half the false-alarm rate, in [0, 1]; if one of them is absent, the other has weight 1. Void pixels never
+ * count. */
 #ifndef CLEAVE_SCORE_H
 #define CLEAVE_SCORE_H
 
@@ -15,7 +16,7 @@ extern "C" {
 struct clv_image_score {
     double weighted_hamming; /* NaN if no pixel counts */
     double hamming;          /* share of wrong pixels */
-    double mean_iou;         /* over foreground labels (>= 1) present in truth or prediction; 1 if there are none */
+    double mean_iou;         /* over foreground labels (>= 1) present in truth or prediction; 1 if none is */
     uint64_t n_pixels;       /* pixels that are not void */
 };
 
@@ -38,12 +39,12 @@ CLV_API void clv_confusion_add(struct clv_confusion *confusion, const uint8_t *t
 /* total += part, which has the same number of labels. */
 CLV_API void clv_confusion_merge(struct clv_confusion *total, const struct clv_confusion *part);
 
-/* The measures of all pixels added so far; NaN where nothing counts (mean_iou too). O(n_labels^2). */
+/* Returns the measures of all pixels added so far; all are NaN if no pixel counts. O(n_labels^2). */
 CLV_API struct clv_image_score clv_confusion_score(const struct clv_confusion *confusion);
-/* Intersection over union of one label: pixels that are b in both / pixels that are b in either; NaN if b is in
- * neither. */
+/* Intersection over union of one label: its pixels in both truth and prediction / its pixels in either; NaN if it has
+ * none in either. */
 CLV_API double clv_confusion_iou(const struct clv_confusion *confusion, int32_t label);
-/* Share of label's true pixels that are right (recall); NaN if there are none. */
+/* Share of the label's true pixels that are predicted correctly (recall); NaN if it has no true pixels. */
 CLV_API double clv_confusion_class_accuracy(const struct clv_confusion *confusion, int32_t label);
 
 #ifdef __cplusplus

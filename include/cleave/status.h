@@ -1,8 +1,8 @@
-/* Status codes, error details, progress and cancellation: what every fallible call of cleave shares.
+/* Status codes, error details, progress and cancellation, which all fallible functions of cleave share.
  *
  * Every function that can fail returns `enum clv_status` and takes, last, a caller-owned `struct clv_error *` (NULL is
- * allowed) that receives one line naming the file and the offending value. On failure, outputs are left as they were
- * (or NULL, for new objects) and nothing is leaked. The library never exits, prints, or touches signals.
+ * allowed) that receives one line naming the file and the offending value. On failure, outputs are unchanged (NULL for
+ * new objects) and nothing is leaked. The library never exits, prints, or touches signals.
  *
  *     #include <cleave.h>
  *     #include <stdio.h>
@@ -47,23 +47,24 @@ enum clv_status {
 
 #define CLV_ERROR_MESSAGE_MAX 1004
 
-/* A fault of a mask that `cleave import masks` may mend. */
+/* Faults of masks that `cleave import masks` may be able to repair. */
 enum clv_fault {
     CLV_FAULT_OTHER = 0,
-    CLV_FAULT_MASK_SIZE,    /* it is not of its image's size */
-    CLV_FAULT_MASK_FORMAT,  /* its format (JPEG, WebP) does not keep values */
-    CLV_FAULT_MASK_VALUES,  /* its values need names, .. */
-    CLV_FAULT_MASK_COLOURS, /* .. its colours do */
+    CLV_FAULT_MASK_SIZE,    /* its size differs from its image's */
+    CLV_FAULT_MASK_FORMAT,  /* its format (JPEG, WebP) does not preserve values */
+    CLV_FAULT_MASK_VALUES,  /* its values need names */
+    CLV_FAULT_MASK_COLOURS, /* its colours need names */
 };
 
-/* The message begins with path_length bytes of a path, as it shows it: 12 of "horse012.png: mask is 320x213, image is
- * 640x426"; 0: with no path. `kind` is equal for failures of one kind, whatever file and numbers they name; NULL: not
- * known. It is an address, to be compared with others of the same process, and neither shown nor followed. */
+/* The first path_length bytes of the message are a path: 12 in "horse012.png: mask is 320x213, image is 640x426"; 0:
+ * the message does not begin with a path. `kind` is equal for failures of one kind, whatever files and numbers their
+ * messages name; NULL: not known. It is an address that is only to be compared with others of the same process, never
+ * shown or dereferenced. */
 struct clv_error {
     enum clv_status status;
     int os_errno;                        /* errno at the failure, 0 if none */
     char message[CLV_ERROR_MESSAGE_MAX]; /* one line, no newline */
-    enum clv_fault fault;                /* older headers have the end of the message where this and the rest are */
+    enum clv_fault fault; /* this and the next members take the place of the end of older headers' message */
     const char *kind;
     size_t path_length;
 };
@@ -74,17 +75,17 @@ CLV_API const char *clv_status_name(enum clv_status status);
 /* The documented process exit code of a status (sysexits.h values; 130 for an interruption). */
 CLV_API int clv_status_exit_code(enum clv_status status);
 
-/* Messages of long work, one line each without a line end: what it skipped or chose (CLV_NOTE), what may be wrong while
- * the work goes on (CLV_WARNING), one of several failures before the error that sums them up (CLV_COMPLAINT), a line of
- * its summary (CLV_SUMMARY). */
+/* Kinds of messages of long work, each one line without a line end. NOTE: it skipped or chose something. WARNING:
+ * something may be wrong, and the work continues. COMPLAINT: one of several failures, before the error that sums them
+ * up. SUMMARY: a line of its summary. */
 enum clv_message { CLV_NOTE, CLV_WARNING, CLV_COMPLAINT, CLV_SUMMARY };
 
-/* How long work reports back, and how the caller stops it. All fields may be zero. `report` may be called from any
+/* Callbacks of long work, and the caller's request to stop it. All members may be zero. `report` may be called from any
  * thread, one call at a time: `what` names the stage, `done` of `total` units (total 0: unknown), `note` is extra text
- * or NULL. `say` is called by the caller's thread (in clv_segment_files by any
- * thread), one call at a time. `weigh` comes before the report that it belongs to and measures the same work in another
- * unit, such as pixels, as `done` of `total` (0: unknown). Once `*stop` is non-zero, work ends soon, either with
- * CLV_ERR_INTERRUPTED or, for learners, with the model so far. */
+ * or NULL. `say` is called by the caller's thread (in clv_segment_files by any thread), one call at a time. `weigh` is
+ * called before the report that it belongs to and measures the same work in another unit, such as pixels, as `done` of
+ * `total` (0: unknown). Once `*stop` is non-zero, work ends soon, either with CLV_ERR_INTERRUPTED or, for learners,
+ * with the model so far. */
 struct clv_progress {
     void (*report)(void *context, const char *what, size_t done, size_t total, const char *note);
     void *context;

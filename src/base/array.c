@@ -1,5 +1,5 @@
-/* Allocates all memory of cleave, with products checked for overflow, and fails on purpose where tests ask for it.
- * Large arrays ask for huge pages. Arrays that grow together and arenas build on array_alloc; start there. */
+/* Allocates all memory of cleave, with products checked for overflow, and can fail on purpose in tests. Large arrays
+ * request huge pages. Arrays that grow together and arenas build on array_alloc; start there. */
 #include "base/base.h"
 
 #include <stdatomic.h>
@@ -14,7 +14,7 @@
 
 #define LARGE ((size_t)1 << 20) /* bytes */
 #define PAGE  ((size_t)4096)
-#define HUGE  ((size_t)4 << 20) /* of arrays as large, pages are as large as there are: one fault clears 2 MB */
+#define HUGE  ((size_t)4 << 20) /* arrays of this size request huge pages: one page fault clears 2 MB */
 
 static atomic_size_t requests;
 
@@ -33,7 +33,7 @@ static void tell_count(void)
     }
 }
 
-static atomic_long chosen = -1; /* -1: the environment was not read yet */
+static atomic_long chosen = -1; /* number of the request that fails; 0: none; -1: the environment was not read yet */
 
 void array_fail_request(size_t request)
 {
@@ -86,7 +86,7 @@ void *array_realloc(void *array, size_t count, size_t size)
     return !bytes || fails() ? NULL : realloc(array, bytes);
 }
 
-/* Pages that are given back come back as zeros when they are first used, if ever. */
+/* Sets bytes to zero. MADV_DONTNEED is cheaper for large arrays: their pages are zeroed at first use, if ever. */
 static void clear(void *array, size_t bytes)
 {
 #if defined(__linux__)
@@ -107,7 +107,7 @@ void *array_zalloc_aligned(size_t count, size_t size)
         clear(array, bytes);
 #if defined(__linux__)
     if (array && bytes >= HUGE)
-        madvise(array, bytes, MADV_HUGEPAGE); /* or not */
+        madvise(array, bytes, MADV_HUGEPAGE); /* may fail */
 #endif
     return array;
 }
@@ -154,7 +154,7 @@ int array_reserve(void **array, size_t *capacity, size_t needed, size_t size)
     return 0;
 }
 
-/* If one part cannot grow, those that have grown before it are longer than the capacity, which does no harm. */
+/* If one part cannot grow, the parts before it are longer than the capacity, which is harmless. */
 int array_reserve_all(const struct array_part *parts, size_t n_parts, size_t *capacity, size_t needed)
 {
     if (needed <= *capacity)
@@ -174,7 +174,7 @@ int array_reserve_all(const struct array_part *parts, size_t n_parts, size_t *ca
     return 0;
 }
 
-/* Before each array: the one that was made before it. */
+/* Header of each array of an arena: links to the array that was allocated before it. */
 struct arena_link {
     _Alignas(max_align_t) struct arena_link *before;
 };

@@ -1,8 +1,8 @@
-/* This folder is what every other one stands on. Read first: error.c (how a failure is reported), array.c (memory),
- * file.c (files are read whole, and written all or nothing). Then what the task takes: parallel.c runs loops on
- * threads, rng.c draws numbers by seed and place, maths.c has exp and log with the same bits everywhere, machine.h
- * makes kernels for several vector widths, text.c, lines.c and json.c write and read text, memory.c knows how much
- * memory and how many processors there are. */
+/* The foundation of all other folders. Read first: error.c (how a failure is reported), array.c (memory), file.c (files
+ * are read whole, and written all or nothing). Then choose by the task: parallel.c runs loops on threads, rng.c
+ * computes random numbers from seed and index, maths.c has exp and log with the same bits everywhere, machine.h
+ * compiles kernels for several vector widths, text.c, lines.c and json.c write and read text, memory.c finds how much
+ * memory and how many processors are available. */
 #ifndef BASE_BASE_H
 #define BASE_BASE_H
 
@@ -16,30 +16,31 @@
 
 #include "cleave/status.h"
 
-/* Overflow-checked allocation: the only place where cleave asks for memory, so the only place where tests make it fail.
+/* Overflow-checked allocation: the only code of cleave that allocates memory, so the only place where tests inject
+ * failures.
  *
  * In test builds (-DCLV_TEST_FAULTS) the environment variable CLV_FAIL_ALLOC=N makes the N-th request (1-based) and
- * only that one return NULL; N = 0 counts only. array_request_count() returns how many were made; so does the
- * file that CLV_COUNT_ALLOCS names, when the process exits. */
+ * only that one return NULL; N = 0 counts only. array_request_count() returns the number of requests so far; when the
+ * process exits, it is written to the file that CLV_COUNT_ALLOCS names. */
 
-/* count x size bytes, uninitialised / zeroed; NULL when the product overflows or memory is out. A request of zero bytes
- * yields a valid pointer. Free with array_free (NULL is fine). */
+/* Allocate count x size bytes, uninitialised / zeroed; NULL if the product overflows or memory is exhausted. A request
+ * of zero bytes returns a valid pointer. Free with array_free (which accepts NULL). */
 void *array_alloc(size_t count, size_t size);
 void *array_zalloc(size_t count, size_t size);
 
-/* Resizes to count x size bytes; on NULL the old block is untouched. */
+/* Resizes to count x size bytes; if the result is NULL, the old block is unchanged. */
 void *array_realloc(void *array, size_t count, size_t size);
 
-/* 64-byte aligned, zeroed; for SIMD rows. Free with array_free. */
+/* Allocates zeroed, 64-byte aligned memory, for SIMD rows. Free with array_free. */
 void *array_zalloc_aligned(size_t count, size_t size);
 
-/* A copy of count x size bytes, or NULL. */
+/* Returns a new copy of count x size bytes, or NULL. */
 void *array_copy(const void *array, size_t count, size_t size);
 char *string_copy(const char *text);
 
 void array_free(void *array);
 
-/* array_free of each. */
+/* Calls array_free for each argument. */
 #define arrays_free(...)                                                                                               \
     arrays_free_all((void *const[]){__VA_ARGS__}, sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *))
 void arrays_free_all(void *const *arrays, size_t n);
@@ -48,7 +49,7 @@ void arrays_free_all(void *const *arrays, size_t n);
  * takes linear time. Returns 0, or -1 with both unchanged. */
 int array_reserve(void **array, size_t *capacity, size_t needed, size_t size);
 
-/* Arrays that grow together: they have one capacity between them.
+/* Arrays that grow together and share one capacity.
  *
  *     const struct array_part by_node[] = {{&self->first, sizeof *self->first}, {&self->label, sizeof *self->label}};
  *     if (array_reserve_all(by_node, 2, &self->node_capacity, n_nodes + 1))
@@ -59,13 +60,12 @@ struct array_part {
     size_t size; /* bytes of an element */
 };
 
-/* Gives each array at least `needed` elements: exactly so many at first, later at least half as many again as before.
- * What the arrays hold is kept; elements past the old capacity are 0; every array is 64-byte aligned, for SIMD rows.
- * Returns 0, or -1 with the capacity and what the arrays hold unchanged. Free each with array_free. O(bytes) where
- * they grow, else O(1). */
+/* Gives each array at least `needed` elements: exactly `needed` at first, later at least 1.5 times the old capacity.
+ * Keeps the content; elements past the old capacity are 0; every array is 64-byte aligned, for SIMD rows. Returns 0, or
+ * -1 with the capacity and the content unchanged. Free each with array_free. O(bytes) if they grow, else O(1). */
 int array_reserve_all(const struct array_part *parts, size_t n_parts, size_t *capacity, size_t needed);
 
-/* Arrays of one owner, that end together: each may be asked for without a look at what came of the one before.
+/* Arrays of one owner that are freed together. The caller checks once, after all requests, whether any of them failed.
  *
  *     self->w = arena_zalloc(&self->arena, size, sizeof *self->w);
  *     self->order = arena_alloc(&self->arena, n, sizeof *self->order);
@@ -74,25 +74,25 @@ int array_reserve_all(const struct array_part *parts, size_t n_parts, size_t *ca
  */
 struct arena {
     struct arena_link *last;
-    bool failed; /* some array could not be had: what was asked for since is NULL */
+    bool failed; /* an allocation failed: that and all later requests return NULL */
 };               /* zeros: empty */
 
 void *arena_alloc(struct arena *arena, size_t count, size_t size);
 void *arena_zalloc(struct arena *arena, size_t count, size_t size);
-void arena_release(struct arena *arena); /* leaves it empty */
+void arena_release(struct arena *arena); /* frees all arrays and leaves the arena empty */
 
 size_t array_request_count(void);
 
-/* Test builds only: the request-th request from now on fails (1: the next one); 0: none does. */
+/* Test builds only: makes the request-th request from now on fail (1: the next one); 0: none. */
 void array_fail_request(size_t request);
 
-/* Records status and message and returns status, so that callers write `return fail(err, CLV_ERR_DATA, "...")`. A
- * format that begins with "%s:" begins with a path, and only such a one does: what else comes first, an option or a
- * learner, is led in by a word or by "--". The format's address is the kind of the failure. */
+/* Records status and message and returns status, so that callers write `return fail(err, CLV_ERR_DATA, "...")`. If a
+ * format begins with "%s:", its first argument is a path; an option or a learner at the beginning needs a word or "--"
+ * before it. The format's address is the kind of the failure. */
 enum clv_status fail(struct clv_error *err, enum clv_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* CLV_ERR_DATA of a fault that has a remedy. */
+/* Fails with CLV_ERR_DATA and a fault for which there is a remedy. */
 enum clv_status fail_fault(struct clv_error *err, enum clv_fault fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -100,34 +100,34 @@ enum clv_status fail_fault(struct clv_error *err, enum clv_fault fault, const ch
 enum clv_status fail_errno(struct clv_error *err, enum clv_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* "out of memory"; the one message for a failed allocation. */
+/* Fails with CLV_ERR_MEMORY and the message "out of memory", the same for every failed allocation. */
 enum clv_status fail_memory(struct clv_error *err);
 
-/* Puts "path: " before the message of an error that already happened (a file's name before a parser's complaint). The
- * kind stays; the path is then the one that the message begins with. path NULL, of what has no name: puts nothing. */
+/* Puts "path: " before the message of an existing error (a file's name before a parser's message) and returns status.
+ * The kind is kept, and the message's path becomes this one. path NULL (data without a name) changes nothing. */
 enum clv_status fail_within(struct clv_error *err, enum clv_status status, const char *path);
 
-/* Puts "what: " before such a message where that is not a path but an option or a line: it then begins with none. */
+/* Puts "what: " before the message of an existing error, where `what` is an option or a line: the message then begins
+ * with no path. */
 enum clv_status fail_about(struct clv_error *err, enum clv_status status, const char *what);
 
-/* Fails as something else did: its message, kind, path, fault and errno, with this status. `why` may be *err. */
+/* Fails with the message, kind, path, fault and errno of another error, and this status. `why` may be *err. */
 enum clv_status fail_as(struct clv_error *err, enum clv_status status, const struct clv_error *why);
 
-/* Fails as something else did, with advice behind its message: fail_adding(err, status, err, "; --scale %d fits",
- * n). */
+/* Fails like fail_as, with text appended to the message: fail_adding(err, status, err, "; --scale %d fits", n). */
 enum clv_status fail_adding(struct clv_error *err, enum clv_status status, const struct clv_error *why,
                             const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* Fails with a message that was kept or sent: its first path_length bytes are a path. kind NULL: it is not known, as
- * that of a failure in another process. */
+/* Fails with a stored or received message, whose first path_length bytes are a path. kind NULL: not known, as for a
+ * failure in another process. */
 enum clv_status fail_told(struct clv_error *err, enum clv_status status, const char *message, size_t path_length,
                           const char *kind);
 
-/* A kind as a number that is the same in all processes that run this program, to be sent to them, and back. */
+/* Convert a kind to a number that is equal in all processes of this program, for sending it to them, and back. */
 int64_t error_kind_number(const char *kind);
 const char *error_kind(int64_t number);
 
-/* A step: where it fails, the function returns its status. */
+/* A step: if it fails, the function returns its status. */
 #define MUST(call)                                                                                                     \
     do {                                                                                                               \
         enum clv_status must_status = (call);                                                                          \
@@ -135,21 +135,21 @@ const char *error_kind(int64_t number);
             return must_status;                                                                                        \
     } while (0)
 
-/* A failure of the function, with its message, where something does not hold that must. */
+/* Fails the function with a message if the condition holds. */
 #define FAIL_IF(condition, code, ...)                                                                                  \
     do {                                                                                                               \
         if (condition)                                                                                                 \
             return fail(err, code, __VA_ARGS__);                                                                       \
     } while (0)
 
-/* Fails the function for lack of memory where an allocation gave NULL. */
-#define NEED(had)                                                                                                      \
+/* Fails the function for lack of memory if an allocation returned NULL. */
+#define NEED(allocated)                                                                                                \
     do {                                                                                                               \
-        if (!(had))                                                                                                    \
+        if (!(allocated))                                                                                              \
             return fail_memory(err);                                                                                   \
     } while (0)
 
-/* Scope release. An owned variable is released wherever its scope is left, so a function can return early:
+/* Scope release. An owned variable is released when its scope is left, so that a function can return early:
  *
  *     OWNED(clv_image_release) struct clv_image image = {0};
  *     OWNED_ARRAY char *path = path_join(folder, name);
@@ -158,8 +158,9 @@ const char *error_kind(int64_t number);
  *     *out = TAKE(image);
  *     return CLV_OK;
  *
- * An owned variable has an initialiser, a release takes its address and does nothing on zeros. Only TAKE moves a value
- * out of its owner, in the last statements: so outputs are unchanged on failure. Not with setjmp or goto. */
+ * An owned variable has an initialiser; its release function takes its address and does nothing on zeros. Only TAKE
+ * moves a value out of its owner, in the last statements, so that outputs are unchanged on failure. Do not combine with
+ * setjmp or goto. */
 #define OWNED(release) __attribute__((cleanup(release)))
 
 /* Owns an array or a string, to be freed by array_free. */
@@ -172,14 +173,14 @@ static inline void array_drop(void *variable)
     array_free(array);
 }
 
-/* Defines the release of a pointer to an object, for OWNED: DROPS(set_drop, struct clv_set, clv_set_free). */
+/* Defines a release function for a pointer to an object, for OWNED: DROPS(set_drop, struct clv_set, clv_set_free). */
 #define DROPS(drop, type, release)                                                                                     \
     static inline void drop(type **owned) /* NOLINT(bugprone-macro-parentheses): a type */                             \
     {                                                                                                                  \
         release(*owned);                                                                                               \
     }
 
-/* The value of an owned variable, which is left empty. */
+/* Returns the value of an owned variable and sets the variable to zeros. */
 #define TAKE(owned)                                                                                                    \
     __extension__({                                                                                                    \
         __typeof__(owned) taken_ = (owned);                                                                            \
@@ -187,17 +188,17 @@ static inline void array_drop(void *variable)
         taken_;                                                                                                        \
     })
 
-/* Whether the caller asked to stop. */
+/* Returns whether the caller asked to stop. */
 int stop_requested(const struct clv_progress *progress);
 
-/* Reports progress if anybody listens. */
+/* Reports progress if the caller has a callback for it. */
 void report_progress(const struct clv_progress *progress, const char *what, size_t done, size_t total,
                      const char *note);
 
-/* How much of the work is done, in a unit of its own, if anybody listens. */
+/* Reports the finished part of the work in another unit, such as pixels, if the caller has a callback for it. */
 void progress_weigh(const struct clv_progress *progress, double done, double total);
 
-/* Says something in words if anybody listens. */
+/* Sends a message if the caller has a callback for it. */
 void report_message(const struct clv_progress *progress, enum clv_message kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -208,177 +209,175 @@ struct counted {
 };
 struct counted n_of(size_t n, const char *one, const char *many);
 
-/* "PATH: 1 ONE: FIRST", "PATH: 7 MANY, the first is FIRST", a note; none of 0. path and first may be NULL. */
+/* Sends a note "PATH: 1 ONE: FIRST" or "PATH: 7 MANY, the first is FIRST", or none if n is 0. path and first may be
+ * NULL. */
 void report_count(const struct clv_progress *progress, const char *path, size_t n, const char *one, const char *many,
                   const char *first);
 
 /* Writing files all or not at all. */
 
-/* Files larger than this are mapped by huge pages where kernel and file system have them for files (Linux 6.16 on ext4,
- * say): most of the time of random reads goes into mapping small ones again. Only what comes from the disk then is in
- * huge pages, so that a file that was written as large leaves memory when it is committed. */
+/* Files larger than FILE_LARGE are mapped with huge pages if the kernel and the file system support them (such as Linux
+ * 6.16 on ext4), since small pages would cost random reads most of their time. Huge pages arise only when data are read
+ * from the disk, so file_commit drops large files from the page cache. */
 #define FILE_LARGE     ((size_t)256 << 20)
 #define FILE_HUGE_PAGE ((size_t)2 << 20)
 
-/* Writes a file all or nothing: a file without a name in the target's folder receives the bytes (where the file system
- * has none, a temporary with an unpredictable name); commit flushes, fsyncs, checks the close, puts it in the target's
- * place and fsyncs the folder; abort drops it. A file that is replaced hands on its mode, and its owner and group where
- * this user may set them; a new one gets what the umask leaves. An existing target that is not a regular file
- * (/dev/stdout, /dev/full, a FIFO) is written directly, its close checked. "-" is standard output. Release with commit
- * or abort, once. */
+/* Writes a file all or nothing. The bytes go to an unnamed file in the target's folder (without support for these, to a
+ * temporary with an unpredictable name). commit flushes, fsyncs, checks the close, moves the file to the target's name
+ * and fsyncs the folder; abort removes it. A replaced file's mode is kept, and its owner and group if this user may set
+ * them; a new file's mode follows the umask. An existing target that is not a regular file (/dev/stdout, /dev/full, a
+ * FIFO) is written directly, and its close is checked. "-" is standard output. Release with commit or abort, once. */
 struct file_writer {
-    FILE *stream; /* fwrite and fprintf to this; its errors surface in file_commit */
+    FILE *stream; /* for fwrite and fprintf; file_commit reports its errors */
     char *path, *folder, *temporary;
     bool unnamed;
-    bool is_cache; /* may be set after file_create: a file that can be made again, for which commit does not fsync */
+    bool is_cache; /* may be set after file_create: the file can be recomputed, so commit does not fsync */
 };
 enum clv_status file_create(struct file_writer *writer, const char *path, struct clv_error *err) CLV_CHECK;
 enum clv_status file_commit(struct file_writer *writer, struct clv_error *err) CLV_CHECK;
 void file_abort(struct file_writer *writer);
 
-/* create + write + commit in one. file_write_cache does not wait for the disk: after a crash of the system the file may
- * be damaged, which its reader must notice. */
+/* Create, write and commit a file in one call. file_write_cache does not wait for the disk: after a crash of the system
+ * the file may be damaged, which its reader must detect. */
 enum clv_status file_write(const char *path, const void *bytes, size_t size, struct clv_error *err) CLV_CHECK;
 enum clv_status file_write_cache(const char *path, const void *bytes, size_t size, struct clv_error *err) CLV_CHECK;
 
-/* Opens a file without a name in a folder, to be written and read back. It goes with its descriptor, even after a
+/* Opens an unnamed file in a folder for writing and reading back. It disappears with its descriptor, even after a
  * crash. */
 enum clv_status file_open_unnamed(FILE **stream, const char *folder, struct clv_error *err) CLV_CHECK;
 
-/* Removes this process's unfinished temporaries, and what else was registered; safe in a signal handler. */
+/* Removes this process's unfinished temporaries and all registered paths; safe in a signal handler. */
 void file_remove_temporaries(void);
 
-/* Has file_remove_temporaries remove a file, too, or a folder that is empty by then, until it is forgotten. The path is
- * not copied. */
+/* Registers a file, or a folder that will be empty, for removal by file_remove_temporaries, until it is forgotten. The
+ * path is not copied. */
 void file_remember_temporary(const char *path);
 void file_forget_temporary(const char *path);
 
-/* Taking paths apart, making and walking folders. */
+/* Parsing paths, making and walking folders. */
 
 /* Makes a folder and its missing parents; an existing folder is fine. */
 enum clv_status folder_create(const char *path, struct clv_error *err) CLV_CHECK;
 
-/* The same. *n_made is how many folders at the end of the path this call made itself, one in another: those that others
- * made at the same time do not count. */
+/* The same. *n_made = the number of nested folders at the end of the path that this call made; folders that other
+ * processes made at the same time do not count. */
 enum clv_status folder_make(int *n_made, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* Removes a folder and all that is in it, but not what links in it lead to; nothing there is fine. */
+/* Removes a folder with its content, but not the targets of links in it; a missing folder is not an error. */
 enum clv_status folder_remove(const char *path, struct clv_error *err) CLV_CHECK;
 
-bool path_exists(const char *path); /* for what may be overlooked; path_look reports errors */
+bool path_exists(const char *path); /* false on errors, which path_look reports */
 bool path_is_folder(const char *path);
 
-/* Finds what kind of file a path leads to, following links. PATH_ABSENT is certain: where the system cannot tell (an
- * I/O error, a folder that may not be searched), the result is CLV_ERR_NO_INPUT. A link that leads nowhere is a file
- * that cannot be opened. */
+/* Finds what kind of file a path leads to, following links. PATH_ABSENT is certain: if the system cannot tell (an I/O
+ * error, a folder without permission to search), the result is CLV_ERR_NO_INPUT. A dangling link is PATH_FILE, which
+ * cannot be opened. */
 enum path_kind { PATH_ABSENT, PATH_FOLDER, PATH_FILE };
 enum clv_status path_look(enum path_kind *kind, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* A page of a TIFF goes by path and number, from 1: "a/stack.tif#2". Whether a path is one; *length is that of the
- * file's own path, all of it where there is no page. A file whose own name ends so, as no program writes, cannot be
- * named. */
+/* Returns whether a path names a page of a TIFF by its number, from 1: "a/stack.tif#2". *length = the length of the
+ * file's path, which is the whole path if it names no page. A file whose own name ends like this cannot be named. */
 bool path_page(size_t *length, uint32_t *page, const char *path);
 
-char *
-path_file(const char *path); /* new: the file of a page, "a/stack.tif#2" -> "a/stack.tif"; other paths as they are */
+/* Returns a new string: the file of a page, "a/stack.tif#2" -> "a/stack.tif"; other paths unchanged. */
+char *path_file(const char *path);
 
-/* New strings (array_free); NULL when out of memory. A page's extension becomes part of its stem: "a/stack.tif#2" ->
- * "a/stack-2". */
+/* Return new strings (array_free), or NULL if out of memory. A page's extension becomes part of its stem:
+ * "a/stack.tif#2" -> "a/stack-2". */
 char *path_join(const char *folder, const char *name); /* name alone if it is absolute or folder is "" */
 char *path_folder(const char *path);                   /* "a/b.png" -> "a", "b.png" -> "." */
 char *path_stem(const char *path);                     /* "a/b.tar.gz" -> "b.tar" */
 char *path_replace_extension(const char *path, const char *extension); /* ("a/b.jpg", ".png") -> "a/b.png" */
 const char *path_name(const char *path);                               /* "a/b.png" -> "b.png", into the argument */
 
-/* Orders names as people do: by characters, but runs of digits by their values, so that f2 is before f10. Returns -1, 0
- * or 1; 0 also for f2 and f02. */
+/* Natural order of names: by characters, but runs of digits by their values, so that f2 is before f10. Returns -1, 0 or
+ * 1; 0 also for f2 and f02. */
 int path_compare(const char *a, const char *b);
 
-/* Outputs made from a file are named by its stem: "a/b" for a/b.jpg. Where a/b.png is another one of paths[n],
- * is_shared[i] is true for both, and their outputs are named by the whole names, a/b.jpg and a/b.png. A path that is
- * listed twice shares nothing. */
+/* Outputs are named by the stem of their input: "a/b" for a/b.jpg. If paths[n] contains a/b.png, too, is_shared[i] is
+ * true for both, and their outputs are named by the whole names, a/b.jpg and a/b.png. A path that is listed twice does
+ * not share its stem with itself. */
 enum clv_status path_find_shared_stems(bool *is_shared, const char *const *paths, size_t n,
                                        struct clv_error *err) CLV_CHECK;
 char *path_output(const char *path, bool is_shared); /* new, without the output's extension; NULL: out of memory */
 
 /* Checks that `relative` is a relative path without ".." that, symbolic links resolved, stays inside `folder`. A path
- * that does not exist passes (opening it will say so). */
+ * that does not exist passes (opening it fails later). */
 enum clv_status path_check_inside(const char *folder, const char *relative, struct clv_error *err) CLV_CHECK;
 
-/* Takes "./" and repeated slashes out of a path, in place, so that one file has one name. */
+/* Removes "./" and repeated slashes from a path, in place, so that a file has one name. */
 void path_simplify(char *path);
 
-/* A sorted list of paths. */
+/* A list of paths. */
 struct path_list {
     char **paths;
     size_t n, capacity;
-    size_t n_unreadable;    /* by folder_walk: folders below that may not be read */
+    size_t n_unreadable;    /* set by folder_walk: subfolders without permission to read */
     char *first_unreadable; /* NULL: none */
-    size_t n_links;         /* by folder_walk: links to folders that were followed */
+    size_t n_links;         /* set by folder_walk: links to folders that were followed */
     char *first_link;       /* NULL: none */
 };
 void path_list_release(struct path_list *list);
 enum clv_status path_list_add(struct path_list *list, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* Every file below `folder`, subfolders included (names that begin with a dot are skipped), as paths relative to it,
- * sorted by bytes. Links to folders are followed after all else, in the order of their paths, and counted, but no
- * folder is walked twice. Subfolders that this user may not read (lost+found) are counted and passed over; whatever
- * else goes wrong is an error. */
+/* Lists every file below `folder`, in subfolders, too (except names that begin with a dot), as paths relative to it,
+ * sorted by bytes. Links to folders are followed last, in the order of their paths, and counted, but no folder is
+ * walked twice. Subfolders without permission to read (lost+found) are counted and skipped; any other failure is an
+ * error. */
 enum clv_status folder_walk(struct path_list *list, const char *folder, struct clv_error *err) CLV_CHECK;
 
-/* Whether that list would have any file; ends at the first. */
+/* *has_files = whether folder_walk would list any file; stops at the first. */
 enum clv_status folder_has_files(bool *has_files, const char *folder, struct clv_error *err) CLV_CHECK;
 
-/* Reading files whole or mapped. With it come writing them all or not at all (file_write.c), taking paths apart and
- * walking folders (path.c). */
+/* Reading files whole or mapped. */
 
-/* Reads a regular file whole into *bytes (array_free it), with a zero byte behind the end that does not count in *size.
- * Folders, FIFOs, devices and files larger than max_size are refused by name. */
+/* Reads a regular file whole into *bytes (free with array_free), with a zero byte after the end that does not count in
+ * *size. Folders, FIFOs, devices and files larger than max_size are errors, which name the path. */
 enum clv_status file_read(char **bytes, size_t *size, const char *path, size_t max_size,
                           struct clv_error *err) CLV_CHECK;
 
-/* Reads the first bytes of a file like file_read: at most `wanted` of them, however long the file is. */
+/* Reads the first bytes of a file like file_read: at most `wanted`, whatever the file's size. */
 enum clv_status file_read_head(char **bytes, size_t *size, const char *path, size_t wanted,
                                struct clv_error *err) CLV_CHECK;
 
-/* A regular file that stays open, to be read in parts. Zeros: closed. */
+/* A regular file that stays open for reading in parts. Zeros: closed. */
 struct file_source {
     char *path;
     int fd;
     size_t size;
-    struct timespec changed; /* as it was opened */
+    struct timespec changed; /* time of the last change when it was opened */
 };
 enum clv_status file_source_open(struct file_source *source, const char *path, struct clv_error *err) CLV_CHECK;
 void file_source_close(struct file_source *source);
-/* bytes[size] = the file's from `begin` on, which it has. CLV_ERR_DATA if the file has changed since it was opened.
- * Safe in parallel. */
+/* Reads bytes[size] from offset `begin`, where begin + size is within the file. CLV_ERR_DATA if the file has changed
+ * since it was opened. Safe in parallel. */
 enum clv_status file_source_read(void *bytes, const struct file_source *source, size_t begin, size_t size,
                                  struct clv_error *err) CLV_CHECK;
 
-/* A read-only memory map of a regular file (zero bytes long is allowed: bytes is then NULL), by huge pages if it is
+/* A read-only memory map of a regular file (an empty one is allowed: bytes is then NULL), with huge pages if it is
  * larger than FILE_LARGE. */
 struct file_map {
     const unsigned char *bytes;
     size_t size;
     char *path;
-    int slot; /* own use of file_map_at */
+    int slot; /* used by file_map_at */
 };
 enum clv_status file_map_open(struct file_map *map, const char *path, struct clv_error *err) CLV_CHECK;
 void file_map_close(struct file_map *map);
-/* Gives the pages looked at so far back: they count as memory of the process until then, and are read again when
- * needed. For files that may be larger than memory. Safe while others read. */
+/* Releases the resident pages, which count as memory of the process; they are read again when needed. For files that
+ * may be larger than memory. Safe while other threads read. */
 void file_map_forget(const struct file_map *map);
 
-/* The path of the mapped file that the address is in, or NULL; safe in a signal handler. Reading a map of a file that
- * was cut short meanwhile, or whose disk fails, is a SIGBUS at such an address. */
+/* Returns the path of the mapped file that contains an address, or NULL; safe in a signal handler. Reading from a map
+ * raises SIGBUS at such an address if the file was truncated after mapping or its disk fails. */
 const char *file_map_at(const void *address);
 
-/* Fowler-Noll-Vo 1a, 64 bits: distinguishes data, not for adversaries. */
+/* Fowler-Noll-Vo 1a, 64 bits: distinguishes data, but is not secure against adversaries. */
 
 #define HASH_START 0xcbf29ce484222325u
 #define HASH_PRIME 0x100000001b3u
 
-/* Goes on from `hash` over size bytes. */
+/* Continues `hash` over size bytes. */
 static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
 {
     const unsigned char *byte = bytes;
@@ -396,8 +395,8 @@ static inline uint64_t hash_number(uint64_t hash, uint64_t number)
 }
 
 /* Elementary functions that give the same bits on every machine and with every compiler. Those of the C library do not:
- * they are not rounded correctly, and which variant runs depends on the processor. Here are sums, products, quotients
- * and square roots only, in a fixed order, without fused multiply-add (the Makefile's -ffp-contract=off).
+ * they are not correctly rounded, and their variant depends on the processor. These use only sums, products, quotients
+ * and square roots, in a fixed order, without fused multiply-add (the Makefile's -ffp-contract=off).
  *
  * Results are within one unit in the last place unless a comment says otherwise. Infinities, NaNs and zeros are treated
  * as by the C library; neither errno nor floating-point flags are promised. */
@@ -410,13 +409,13 @@ double portable_log2(double x);  /* within 2 units */
 double portable_cbrt(double x);  /* within 2 units */
 double portable_tanh(double x);  /* within 4 units */
 
-/* out[c] = portable_log(x[c]), the same bits, several at a time; out may be x. */
+/* out[c] = portable_log(x[c]), with the same bits but vectorised; out may be x. */
 void portable_logs(double *out, const double *x, size_t n);
 
-/* x^y for x >= 0, NaN for x < 0: within 2 units in the last place. */
+/* Returns x^y for x >= 0, within 2 units in the last place, and NaN for x < 0. */
 double portable_pow(double x, double y);
 
-/* |x| <= 2^20, else NaN. */
+/* Return NaN unless |x| <= 2^20. */
 double portable_sin(double x);
 double portable_cos(double x);
 
@@ -436,8 +435,9 @@ static inline float portable_cosf(float x)
     return (float)portable_cos((double)x);
 }
 
-/* Integers of numbers that a file, a request or a caller can influence. C does not define what becomes of a NaN or of a
- * number that does not fit, so such casts stand here alone. Fractions are cut off; a NaN gives `low`. */
+/* Conversions to integers of numbers that come from a file, a request or a caller. A C cast of NaN or of a number out
+ * of range is undefined, so all such casts are here. Fractions are truncated, numbers are clipped to low..high, and NaN
+ * gives `low`. */
 
 static inline int64_t int64_within(double value, int64_t low, int64_t high)
 {
@@ -451,13 +451,13 @@ static inline int32_t int32_within(double value, int32_t low, int32_t high)
     return (int32_t)int64_within(value, low, high);
 }
 
-/* A number of things: 0 of a NaN and below 0, at most 2^53. */
+/* Converts a count: 0 for NaN and negative numbers, at most 2^53. */
 static inline size_t size_of_number(double value)
 {
     return (size_t)int64_within(value, 0, INT64_C(1) << 53);
 }
 
-/* Whether a number is a whole one of 32 bits, so that int32_within(value, INT32_MIN, INT32_MAX) is exact. */
+/* Returns whether a number is a 32-bit integer, so that int32_within(value, INT32_MIN, INT32_MAX) is exact. */
 static inline bool number_is_int32(double value)
 {
     return (double)int32_within(value, INT32_MIN, INT32_MAX) == value;
@@ -473,7 +473,7 @@ static inline int32_t larger(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
-/* Union-find: the root of the tree that i is in, where roots are their own parents. Halves the path on the way. */
+/* Union-find: returns the root of i's tree, where roots are their own parents. Halves the path to it. */
 static inline int32_t root_of(int32_t *parent, int32_t i)
 {
     while (parent[i] != i)
@@ -481,39 +481,38 @@ static inline int32_t root_of(int32_t *parent, int32_t i)
     return i;
 }
 
-/* Deterministic data parallelism: tasks write to slots of their own; callers reduce in index order. Threads are kept
- * from one loop to the next and wait without using the processor, so that they cost others nothing, in a container with
- * a quota either. */
+/* Deterministic data parallelism: each task writes to its own slot; callers reduce in index order. Threads are kept
+ * from loop to loop and wait without using the processor, so that they do not use up the quota of a container. */
 
 /* Task `index` of a loop, run by `thread` in 0..n_threads-1 (for per-thread workspaces). */
 typedef enum clv_status parallel_task(void *context, size_t index, int thread, struct clv_error *err);
 
 /* Runs task(0) .. task(n-1), handed out one by one in index order. After a failure no further task starts; the failure
- * of the lowest index is returned, as a sequential run would. n_threads <= 0: parallel_threads(0). Where the system
- * grants fewer threads, those that there are do the work. A loop within a task runs in that task's thread, as thread 0.
- * Loops of different calling threads run side by side. */
+ * of the lowest index is returned, as a sequential run would. n_threads <= 0: parallel_threads(0). If the system grants
+ * fewer threads, these run all tasks. A loop within a task runs in that task's thread, as thread 0. Loops of different
+ * calling threads run concurrently. */
 enum clv_status parallel_for(size_t n, int n_threads, parallel_task *task, void *context,
                              struct clv_error *err) CLV_CHECK;
 
-/* The number of threads that n_threads stands for: itself if positive, else the processors that this process may use,
- * which are the machine's, as far as its affinity and the quota of its control groups allow (rounded up). */
+/* Returns n_threads if positive, else the number of processors that this process may use: the machine's, limited by its
+ * affinity and the quota of its control groups (rounded up). */
 int parallel_threads(int n_threads);
 
-/* Whether the calling thread is in a task. */
+/* Returns whether the calling thread is running a task. */
 bool parallel_is_within_task(void);
 
-/* For tasks: adds 1 to *done, of `total`, and reports progress if there is a function for it. One caller at a time. */
+/* For tasks: adds 1 to *done, of `total`, and reports progress if there is a callback. Calls are serialised. */
 void parallel_progress(const struct clv_progress *progress, const char *what, size_t *done, size_t total,
                        const char *note);
 
-/* Seconds that only ever go on, from some time on. */
+/* Seconds of a monotonic clock with an arbitrary origin. */
 double seconds_now(void);
 
 /* Counter-based random numbers (Random123's Philox4x32-10, Salmon et al. 2011): every value is a pure function of
  * (seed, stream, index), so results do not depend on the order of calls or on threads. */
 
-/* Streams keep independent uses apart. One per purpose, here, so that no two collide; the low 32 bits of a stream are
- * free for an example or epoch number: RNG_STREAM(RNG_GUMBEL, draw). */
+/* Streams separate independent uses. All purposes are listed here, so that no two collide; the low 32 bits of a stream
+ * are free for the number of an example, epoch or sample: RNG_STREAM(RNG_GUMBEL, sample). */
 enum rng_purpose {
     RNG_TEST,
     RNG_SYNTH,
@@ -545,14 +544,14 @@ void rng_permutation(int32_t *perm, size_t n, uint64_t seed, uint64_t stream);
 
 /* Growable text with a maximum, strict number parsing, and tab-separated lines. */
 
-/* Work like their namesakes in <stdio.h> and <stdlib.h>, but with a decimal point, whatever locale the program that
- * links the library chose. Safe in parallel. */
+/* Work like snprintf, vsnprintf and strtod, but with a decimal point in every locale of the calling program. Safe in
+ * parallel. */
 int point_snprintf(char *buffer, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int point_vsnprintf(char *buffer, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
 double point_strtod(const char *string, char **end);
 
-/* A growable, always terminated string. After a failed append (out of memory, or past `max`) it stays as it was and
- * `failed` is set, so that a writer checks once at the end. Zero-initialise, then text_init. */
+/* A growable string, always terminated. A failed append (out of memory, or past `max`) leaves it unchanged and sets
+ * `failed`, so that a writer checks once at the end. Zero-initialise, then call text_init. */
 struct text {
     char *bytes;
     size_t size, capacity, max;
@@ -565,47 +564,47 @@ void text_append(struct text *text, const void *bytes, size_t size);
 void text_put(struct text *text, const char *string);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* "..." with JSON escapes / with HTML entities for <>&"'. Bytes that are not UTF-8 become U+FFFD. */
+/* Append a string as "..." with JSON escapes / with HTML entities for <>&"'. Bytes that are not UTF-8 become U+FFFD. */
 void text_put_json(struct text *text, const char *string);
 void text_put_html(struct text *text, const char *string);
 
-/* A field of a table whose columns are separated by tabs: tabs, newlines, backslashes and other control characters as
- * \t, \n, \\, \x1b. field_escape has a character's text, in `space` where that is needed. */
+/* Appends a field of a tab-separated table: tabs, newlines, backslashes and other control characters become \t, \n, \\,
+ * \x1b. field_escape returns the text of a character, written to `space` if needed. */
 void text_put_field(struct text *text, const char *string);
 const char *field_escape(char space[5], char c);
 
-/* A word of a shell's command, in quotes where it needs them. */
+/* Appends a word of a shell command, in quotes if necessary. */
 void text_put_word(struct text *text, const char *word);
 
-/* A number JSON accepts, shortest form that reads back the same; null when not finite. */
+/* Appends a JSON number, in the shortest form that reads back the same; null if not finite. */
 void text_put_json_number(struct text *text, double value);
 
-/* Prints a name as a field of a table: tabs, line ends and backslashes as "\t", "\n", "\r", "\\", other control
- * characters as "\x1b". */
+/* Prints a string as text_put_field appends it. */
 void put_field(FILE *stream, const char *string);
 
-/* Strict: the whole string must be the number, no blanks, in range; finite for doubles. Locale-independent. */
+/* Parse strictly: the whole string must be the number, without blanks, in range; doubles are finite.
+ * Locale-independent. */
 bool parse_int64(const char *string, int64_t *value);
 bool parse_uint64(const char *string, uint64_t *value);
 bool parse_int32(const char *string, int32_t *value);
 bool parse_double(const char *string, double *value);
 
-/* Cuts the next line off *cursor (up to `end`): terminates it in place, drops "\n" or "\r\n", advances. NULL at the
- * end. The buffer must have one writable byte at `end`. */
+/* Returns the next line from *cursor (up to `end`), terminated in place without "\n" or "\r\n", and advances *cursor.
+ * NULL at the end. The buffer must have one writable byte at `end`. */
 char *line_next(char **cursor, char *end);
 
 /* Splits a line at tabs in place; returns the number of fields, of which at most `max` are stored. */
 size_t split_tabs(char *line, char **fields, size_t max);
 
-/* Puts "?" in place of every control character that a terminal may obey: below 32, 127, and c2 80 to c2 9f in UTF-8.
- * May be called by a handler of signals. */
+/* Replaces every control character that a terminal may interpret by "?": below 32, 127, and c2 80 to c2 9f in UTF-8.
+ * Safe in a signal handler. */
 void text_hide_controls(char *line);
 
 bool text_is_utf8(const char *bytes, size_t size); /* valid throughout (RFC 3629); a zero byte is a valid character */
 bool text_ends_with(const char *string, const char *suffix); /* ASCII case-insensitive */
 
-/* "Did you mean": the choice that few typing errors (insert, delete, replace, swap neighbours) turn into `typed`, or
- * NULL when none is near. choices[n]. */
+/* For "did you mean": returns the one of choices[n] from which few typing errors (insert, delete, replace, swap
+ * neighbours) lead to `typed`, or NULL if none is close. */
 const char *text_nearest(const char *typed, const char *const *choices, size_t n);
 
 #endif

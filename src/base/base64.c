@@ -1,4 +1,4 @@
-/* Base64 (RFC 4648), as HTML and JSON files hold it. base64_write encodes to a stream, base64_read decodes a text and
+/* Base64 (RFC 4648), as used in HTML and JSON files. base64_write encodes to a stream, base64_read decodes a text and
  * ignores white space. */
 #include "base/base64.h"
 

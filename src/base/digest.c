@@ -19,17 +19,17 @@ uint64_t hash_words(uint64_t hash, const unsigned char *bytes, size_t size)
         uint64_t word;
         memcpy(&word, bytes + i, 8);
         hash = (hash ^ word) * HASH_PRIME;
-        hash ^= hash >> 32; /* a wide word's high bits would otherwise reach high bits only */
+        hash ^= hash >> 32; /* else the high bits of a word would only influence high bits */
     }
     return hash_bytes(hash, bytes + i, size - i);
 }
 
-static size_t part_at(size_t begin, size_t size, size_t most)
+static size_t part_at(size_t begin, size_t size, size_t max_size)
 {
-    return size - begin < most ? size - begin : most;
+    return size - begin < max_size ? size - begin : max_size;
 }
 
-/* For what is too large to be mapped. */
+/* For files that are too large to be mapped. */
 static enum clv_status hash_read(uint64_t *hash, const char *path, struct clv_error *err)
 {
     OWNED(file_source_close) struct file_source source = {0};

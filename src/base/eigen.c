@@ -1,5 +1,5 @@
-/* Eigenvectors of small symmetric matrices by one-sided Jacobi rotations (Hestenes 1958): pairs of rows are turned
- * until all are orthogonal. The order of all sums is fixed. */
+/* Eigenvectors of small symmetric matrices by one-sided Jacobi rotations (Hestenes 1958): pairs of rows are rotated
+ * until all are orthogonal. The order of all sums is fixed. Start at eigen_of_covariance, at the end. */
 #include "base/eigen.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 enum { MAX_ROUNDS = 60 };
 
-/* Four sums side by side, always the same four. */
+/* The inner product, as four partial sums in a fixed order. */
 static double product(const double *a, const double *b, size_t n)
 {
     double sum[4] = {0};
@@ -21,7 +21,7 @@ static double product(const double *a, const double *b, size_t n)
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* Turns two rows so that they become orthogonal; false if they are already. */
+/* Rotates two rows so that they become orthogonal; returns false if they already are. */
 static bool turn(double *a, double *b, size_t n, double least)
 {
     double aa = product(a, a, n), bb = product(b, b, n), ab = product(a, b, n);
@@ -47,7 +47,8 @@ static void swap_rows(double *a, double *b, size_t n)
     }
 }
 
-/* Row and value of an eigenvector times its eigenvalue become vector and eigenvalue. */
+/* Normalises a row, on entry an eigenvector times its eigenvalue, to a unit vector; rows of eigenvalues up to `least`
+ * become 0. */
 static void finish_row(double *row, double *value, size_t n, double least)
 {
     double largest = 0;
@@ -62,7 +63,8 @@ static void finish_row(double *row, double *value, size_t n, double least)
         row[k] /= largest < 0 ? -*value : *value;
 }
 
-/* Rows of the matrix times any rotation of them; orthogonal ones are eigenvectors times eigenvalues. */
+/* Rotations keep the rows equal to an orthogonal matrix times the original matrix; once they are orthogonal, they are
+ * eigenvectors times eigenvalues. */
 void eigen_of_covariance(double *values, double *matrix, size_t n)
 {
     double all = sqrt(product(matrix, matrix, n * n));

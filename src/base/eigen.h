@@ -1,14 +1,14 @@
-/* Eigenvalues and eigenvectors of covariances, the same bits on every machine. */
+/* Eigenvalues and eigenvectors of covariances, with the same bits on every machine. */
 #ifndef BASE_EIGEN_H
 #define BASE_EIGEN_H
 
 #include <stddef.h>
 
-/* matrix[n][n], symmetric and without negative eigenvalues (one triangle is looked at as well as the other), becomes
- * its unit eigenvectors, a row each, and values[n] its eigenvalues, both by falling eigenvalue. The largest entry of a
- * vector, the first one of equals, is positive. Vectors of eigenvalues below 1e-10 of the largest one are zeros, and so
- * are those eigenvalues. Rows are turned against each other until they are orthogonal (Hestenes 1958): O(n^3), about
- * ten rounds. Values have to be finite, and their squares, too. */
+/* Replaces matrix[n][n], symmetric without negative eigenvalues (both triangles are read), by its unit eigenvectors,
+ * one per row, and sets values[n] to its eigenvalues, both by descending eigenvalue. The largest entry of a vector by
+ * magnitude, the first at ties, is positive. Eigenvalues below 1e-10 of the largest, and their vectors, become 0.
+ * One-sided Jacobi rotations (Hestenes 1958): O(n^3) per round, about ten rounds. Entries and their squares must be
+ * finite. */
 void eigen_of_covariance(double *values, double *matrix, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
-/* Records failures in the caller's struct clv_error (fail and its variants), and passes progress and notes to the
- * caller's functions. Start at record. */
+/* Records failures in the caller's struct clv_error (fail and its variants), and passes progress and messages to the
+ * caller's callbacks. Start at record. */
 #include "base/base.h"
 
 #include <errno.h>
@@ -63,7 +63,7 @@ static void record(struct clv_error *err, enum clv_status status, int os_errno, 
     err->fault = CLV_FAULT_OTHER;
     err->os_errno = os_errno;
     err->kind = format;
-    err->path_length = path_length_of(format, args); /* before the arguments are used up */
+    err->path_length = path_length_of(format, args); /* before the arguments are consumed */
     point_vsnprintf(err->message, sizeof err->message, format, args);
     if (os_errno) {
         size_t used = strlen(err->message);
@@ -71,7 +71,7 @@ static void record(struct clv_error *err, enum clv_status status, int os_errno, 
         const char *reason = strerror_r(os_errno, text, sizeof text);
         snprintf(err->message + used, sizeof err->message - used, ": %s", reason);
     }
-    text_hide_controls(err->message); /* one line, whatever a file name holds */
+    text_hide_controls(err->message); /* file names may contain line ends and control characters */
 }
 
 enum clv_status fail(struct clv_error *err, enum clv_status status, const char *format, ...)
@@ -168,7 +168,8 @@ enum clv_status fail_told(struct clv_error *err, enum clv_status status, const c
     return status;
 }
 
-/* Kinds are addresses of formats in the program. Their distances are equal in all processes, wherever it is loaded. */
+/* A kind is the address of a format. Its distance from another address is equal in all processes of the program,
+ * wherever this is loaded. */
 int64_t error_kind_number(const char *kind)
 {
     return kind ? (int64_t)((uintptr_t)kind - (uintptr_t)statuses) : 0;

@@ -1,5 +1,5 @@
 /* Reads files: whole or their heads (file_read), parts of a file that must not change between the reads (file_source),
- * and mapped files (file_map). Maps are published in slots, so that a signal handler can name the file. Start at
+ * and mapped files (file_map). Maps are recorded in slots, so that a signal handler can name the file. Start at
  * open_regular. */
 #include "base/base.h"
 
@@ -25,7 +25,7 @@ static void opened_close(struct opened *self)
     *self = (struct opened){0};
 }
 
-/* Opens a regular file for reading; anything else is refused before a read could block. */
+/* Opens a regular file for reading; other kinds are errors, since reading them could block. */
 static enum clv_status open_regular(struct opened *self, const char *path, struct clv_error *err)
 {
     struct stat info;
@@ -41,7 +41,7 @@ static enum clv_status open_regular(struct opened *self, const char *path, struc
     return CLV_OK;
 }
 
-/* Reads a regular file's first bytes, at most `wanted`. A file longer than max_size is refused. */
+/* Reads a regular file's first bytes, at most `wanted`. A file longer than max_size is an error. */
 static enum clv_status read_bytes(char **bytes, size_t *size, const char *path, size_t wanted, size_t max_size,
                                   struct clv_error *err)
 {
@@ -102,7 +102,7 @@ void file_source_close(struct file_source *source)
     *source = (struct file_source){0};
 }
 
-/* Checks that the file has not changed since it was opened, so that all that was read is of one version. */
+/* Checks that the file has not changed since it was opened, so that all parts are of one version. */
 static enum clv_status check_unchanged(const struct file_source *source, struct clv_error *err)
 {
     struct stat info;
@@ -135,8 +135,8 @@ enum clv_status file_source_read(void *bytes, const struct file_source *source, 
     return CLV_OK;
 }
 
-/* Maps in use, for the signal handler. A slot is taken by a change of its size from 0 to 1, and is complete once its
- * size is that of the map. Files without a free slot are mapped as well. */
+/* Maps in use, for the signal handler. A thread claims a slot by changing its size from 0 to 1; the slot is valid once
+ * its size is that of the map. Without a free slot a file is mapped, but not recorded. */
 #define MAX_MAPS 64
 static struct map_slot {
     atomic_size_t size;

@@ -1,6 +1,6 @@
-/* Writes files all or nothing: the bytes go to a file without a name (O_TMPFILE) or a temporary one, which takes the
- * target's place when it is complete and on the disk. Locks tell temporaries in use from leftovers of killed processes.
- * Start at file_create; struct file_writer in base.h has the rules. */
+/* Writes files all or nothing: the bytes go to an unnamed file (O_TMPFILE) or a temporary, which replaces the target
+ * when it is complete and on the disk. Locks distinguish temporaries in use from leftovers of killed processes. Start
+ * at file_create; struct file_writer in base.h has the rules. */
 #include "base/base.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ void file_remove_temporaries(void)
     }
 }
 
-/* The temporary is gone, or the target by now. */
+/* Forgets the temporary, which was removed or renamed to the target. */
 static void temporary_release(struct file_writer *writer)
 {
     file_forget_temporary(writer->temporary);
@@ -68,8 +68,8 @@ static void writer_release(struct file_writer *writer)
     *writer = (struct file_writer){0};
 }
 
-/* "folder/.0123456789abcdef.tmp"; NULL when out of memory. Its length does not depend on the path's, and as a hidden
- * name it is never taken for an input. */
+/* "folder/.0123456789abcdef.tmp"; NULL if out of memory. Its length does not depend on the path's, and hidden files are
+ * never read as inputs. */
 static char *numbered_name(const char *folder, uint64_t number)
 {
     char name[32];
@@ -86,8 +86,8 @@ static char *temporary_name(const char *folder)
     return numbered_name(folder, number);
 }
 
-/* Opens a file that has no name yet, so that nothing is left of it however the process ends. -1 where the file system
- * has no such files, or /proc is not there to name it by later. */
+/* Opens a file that has no name yet, so that it disappears however the process ends. Returns -1 if the file system does
+ * not support such files, or if /proc, which is needed to name it later, is missing. */
 static int open_unnamed(const char *folder, mode_t mode)
 {
     char link[64];
@@ -96,14 +96,14 @@ static int open_unnamed(const char *folder, mode_t mode)
         return -1;
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     if (access(link, F_OK) == 0) {
-        flock(fd, LOCK_EX | LOCK_NB); /* shows others that it is in use, once it has a name */
+        flock(fd, LOCK_EX | LOCK_NB); /* once it has a name, the lock marks it as in use */
         return fd;
     }
     close(fd);
     return -1;
 }
 
-/* Opens a fresh file under a temporary name, which is remembered for the signal handler. */
+/* Creates a file with a temporary name, which is registered for the signal handler. */
 static int open_named(struct file_writer *writer, mode_t mode)
 {
     for (int attempt = 0; attempt < 100; attempt++) {
@@ -125,8 +125,8 @@ static int open_named(struct file_writer *writer, mode_t mode)
     return -1;
 }
 
-/* Gives the file the owner and the mode of the one that it replaces, as far as this user may. Where the group cannot
- * be the same, another one gets no more than everybody. */
+/* Gives the file the owner, group and mode of the file that it replaces, as far as this user may. If the group cannot
+ * be kept, the new group gets only the rights of all others. */
 static void keep_rights(int fd, const struct stat *replaced)
 {
     mode_t mode = replaced->st_mode & 0777;
@@ -134,10 +134,10 @@ static void keep_rights(int fd, const struct stat *replaced)
     if (fchown(fd, replaced->st_uid, replaced->st_gid) && fchown(fd, (uid_t)-1, replaced->st_gid) &&
         (fstat(fd, &info) || info.st_gid != replaced->st_gid))
         mode = (mode & 0707) | (mode & 0007) << 3;
-    fchmod(fd, mode); /* created with no more than this, if it fails */
+    fchmod(fd, mode); /* if this fails, the file keeps the narrower mode of its creation */
 }
 
-/* `replaced` is the file that is there already, or NULL. */
+/* Opens an unnamed or temporary file. `replaced` describes the existing target, or is NULL. */
 static enum clv_status open_temporary(struct file_writer *writer, const struct stat *replaced, struct clv_error *err)
 {
     mode_t mode = replaced ? replaced->st_mode & 0700 : 0666;
@@ -160,7 +160,8 @@ static enum clv_status open_temporary(struct file_writer *writer, const struct s
     return status;
 }
 
-/* Removes a temporary whose process was killed between naming and renaming it: no process holds its lock. */
+/* Removes a temporary if its process was killed between naming and renaming it, so that no process holds its lock. Sets
+ * errno to EEXIST. */
 static bool remove_leftover(const char *temporary)
 {
     int fd = open(temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -171,20 +172,21 @@ static bool remove_leftover(const char *temporary)
     return removed;
 }
 
-/* Gives an unnamed file its name: the target's if that is free, else a temporary one to rename from. That one is always
- * the same for a target, so that a leftover is found and replaced, unless another process uses it at this time. */
+/* Names an unnamed file: by the target's name if that is free, else by a temporary name, to be renamed. The temporary
+ * name is a hash of the target's, so that a leftover is found and replaced; if another process is using it, the name is
+ * random. */
 static int name_file(struct file_writer *writer)
 {
     char link[64];
     const char *target = path_name(writer->path);
-    uint64_t own = hash_bytes(HASH_START, target, strlen(target));
-    bool is_own = true;
+    uint64_t hash = hash_bytes(HASH_START, target, strlen(target));
+    bool is_hashed = true;
     snprintf(link, sizeof link, "/proc/self/fd/%d", fileno(writer->stream));
     if (linkat(AT_FDCWD, link, AT_FDCWD, writer->path, AT_SYMLINK_FOLLOW) == 0)
         return 0;
     for (int attempt = 0; attempt < 100 && errno == EEXIST; attempt++) {
         array_free(writer->temporary);
-        writer->temporary = is_own ? numbered_name(writer->folder, own) : temporary_name(writer->folder);
+        writer->temporary = is_hashed ? numbered_name(writer->folder, hash) : temporary_name(writer->folder);
         if (!writer->temporary) {
             errno = ENOMEM;
             return -1;
@@ -193,30 +195,30 @@ static int name_file(struct file_writer *writer)
             file_remember_temporary(writer->temporary);
             return 0;
         }
-        if (errno == EEXIST && is_own)
-            is_own = remove_leftover(writer->temporary);
+        if (errno == EEXIST && is_hashed)
+            is_hashed = remove_leftover(writer->temporary);
     }
     array_free(writer->temporary);
     writer->temporary = NULL;
     return -1;
 }
 
-/* Makes the target's name in its folder last, as far as folders can be synchronised. */
+/* Writes the folder's entries to the disk, if the file system can synchronise folders. */
 static int sync_folder(const char *folder)
 {
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), bad = 0;
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), failed = 0;
     if (fd < 0)
         return 0;
     if (fsync(fd) && errno != EINVAL && errno != ENOTSUP && errno != EROFS)
-        bad = -1;
+        failed = -1;
     close(fd);
-    return bad;
+    return failed;
 }
 
 enum clv_status file_create(struct file_writer *writer, const char *path, struct clv_error *err)
 {
     struct stat info;
-    bool is_there = stat(path, &info) == 0;
+    bool target_exists = stat(path, &info) == 0;
     *writer = (struct file_writer){0};
     OWNED(writer_release) struct file_writer result = {.path = string_copy(path), .folder = path_folder(path)};
     NEED(result.path && result.folder);
@@ -225,25 +227,26 @@ enum clv_status file_create(struct file_writer *writer, const char *path, struct
         result.stream = fd < 0 ? NULL : fdopen(fd, "wb");
         if (!result.stream)
             return fail_errno(err, CLV_ERR_CREATE, "standard output: cannot open");
-    } else if (is_there && !S_ISREG(info.st_mode)) {
+    } else if (target_exists && !S_ISREG(info.st_mode)) {
         FAIL_IF(S_ISDIR(info.st_mode), CLV_ERR_CREATE, "%s: is a folder", path);
         result.stream = fopen(path, "wbe");
         if (!result.stream)
             return fail_errno(err, CLV_ERR_CREATE, "%s: cannot open for writing", path);
     } else {
-        MUST(open_temporary(&result, is_there ? &info : NULL, err));
+        MUST(open_temporary(&result, target_exists ? &info : NULL, err));
     }
     *writer = TAKE(result);
     return CLV_OK;
 }
 
-/* Whether the target is to change only when all is written. */
+/* Returns whether the bytes go to another file until they are complete. */
 static bool is_all_or_nothing(const struct file_writer *writer)
 {
     return writer->temporary || writer->unnamed;
 }
 
-/* Sets errno to why an earlier write failed, which the stream has forgotten: by failing once more. */
+/* The stream does not keep the errno of an earlier failed write. Sets errno by writing again, which fails for the same
+ * reason; 0 if it succeeds. */
 static void recall_failure(const struct file_writer *writer)
 {
     static const char block[4096];
@@ -251,24 +254,24 @@ static void recall_failure(const struct file_writer *writer)
         errno = 0;
 }
 
-/* Brings all that was written to the disk. */
+/* Flushes the stream and, unless the file is a cache, waits until its bytes are on the disk. */
 static enum clv_status flush(const struct file_writer *writer, struct clv_error *err)
 {
-    bool whole = is_all_or_nothing(writer) && !writer->is_cache;
+    bool is_durable = is_all_or_nothing(writer) && !writer->is_cache;
     errno = 0;
-    int bad = fflush(writer->stream);
-    if (!bad && ferror(writer->stream)) {
+    int failed = fflush(writer->stream);
+    if (!failed && ferror(writer->stream)) {
         recall_failure(writer);
-        bad = 1;
+        failed = 1;
     }
-    if (!bad && whole)
-        bad = fsync(fileno(writer->stream));
-    if (!bad && whole && ftello(writer->stream) > (off_t)FILE_LARGE)
+    if (!failed && is_durable)
+        failed = fsync(fileno(writer->stream));
+    if (!failed && is_durable && ftello(writer->stream) > (off_t)FILE_LARGE)
         posix_fadvise(fileno(writer->stream), 0, 0, POSIX_FADV_DONTNEED);
-    return bad ? fail_errno(err, CLV_ERR_IO, "%s: cannot write", writer->path) : CLV_OK;
+    return failed ? fail_errno(err, CLV_ERR_IO, "%s: cannot write", writer->path) : CLV_OK;
 }
 
-/* A second descriptor of a file, which keeps its lock until the file is in its place. */
+/* A second descriptor of a file, which holds its lock until the file has been renamed to the target. */
 struct lock {
     int fd;
     bool is_held;
@@ -291,7 +294,7 @@ enum clv_status file_commit(struct file_writer *writer, struct clv_error *err)
 {
     OWNED(lock_release) struct lock lock = {0};
     OWNED(file_abort) struct file_writer self = TAKE(*writer);
-    bool whole = is_all_or_nothing(&self) && !self.is_cache;
+    bool is_durable = is_all_or_nothing(&self) && !self.is_cache;
     MUST(flush(&self, err));
     if (self.unnamed && name_file(&self)) {
         NEED(errno != ENOMEM);
@@ -299,15 +302,15 @@ enum clv_status file_commit(struct file_writer *writer, struct clv_error *err)
     }
     if (self.temporary)
         lock = lock_keep(self.stream);
-    int bad = fclose(self.stream);
+    int failed = fclose(self.stream);
     self.stream = NULL;
-    if (bad)
+    if (failed)
         return fail_errno(err, CLV_ERR_IO, "%s: cannot write", self.path);
     if (self.temporary && rename(self.temporary, self.path))
         return fail_errno(err, CLV_ERR_CREATE, "%s: cannot rename the finished file", self.path);
     temporary_release(&self);
     lock_release(&lock);
-    if (whole && sync_folder(self.folder))
+    if (is_durable && sync_folder(self.folder))
         return fail_errno(err, CLV_ERR_IO, "%s: written, but its folder cannot be synchronised", self.path);
     return CLV_OK;
 }
@@ -345,8 +348,8 @@ enum clv_status file_open_unnamed(FILE **stream, const char *folder, struct clv_
 {
     OWNED_ARRAY char *name = path_join(folder, ".unnamed-XXXXXX");
     NEED(name);
-    int fd =
-        open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600); /* never has a name that a killed process would leave */
+    /* A file that never had a name cannot be left behind by a killed process. */
+    int fd = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
     if (fd < 0) {
         fd = mkostemp(name, O_CLOEXEC);
         if (fd < 0)

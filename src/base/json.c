@@ -1,5 +1,5 @@
-/* Reads JSON by jansson, which only this file knows. A first look at the text (outline_of) bounds depth and memory
- * before jansson parses it. Start at json_parse. */
+/* Reads JSON with jansson, which only this file includes. outline_of bounds the depth and memory of a text before
+ * jansson parses it. Start at json_parse. */
 #include "base/json.h"
 
 #include <jansson.h>
@@ -7,11 +7,11 @@
 
 #include "base/base.h"
 
-/* Whether an allocation failed during this thread's parse. */
+/* An allocation has failed during this thread's parse. */
 static thread_local bool out_of_memory;
 
-/* jansson 2.14 does not handle every failed allocation: it loses characters, asserts or crashes. So a failure is
- * remembered, after which json_parse drops the result, and the allocation is tried once more. */
+/* jansson 2.14 does not handle every failed allocation: it loses characters, asserts or crashes. So a failed allocation
+ * is recorded and tried once more, and json_parse then discards the result. */
 static void *allocate(size_t size)
 {
     void *memory = array_alloc(size, 1);
@@ -66,13 +66,13 @@ static struct outline outline_of(const char *bytes, size_t size)
     return outline;
 }
 
-/* Whether the memory that jansson will need is available: it is allocated and freed first. Needed without an allocator
- * of our own, since jansson fails badly when it runs out of memory. */
-static bool can_have(size_t memory)
+/* Returns whether the memory that jansson will need can be allocated, by allocating and freeing it. Needed if
+ * json_own_allocator was not called, since jansson may crash when it runs out of memory. */
+static bool memory_suffices(size_t size)
 {
-    void *taken = array_alloc(memory, 1);
-    array_free(taken);
-    return taken != NULL;
+    void *memory = array_alloc(size, 1);
+    array_free(memory);
+    return memory != NULL;
 }
 
 enum clv_status json_parse(struct json_value **root, const char *bytes, size_t size, const char *name,
@@ -82,7 +82,7 @@ enum clv_status json_parse(struct json_value **root, const char *bytes, size_t s
     *root = NULL;
     FAIL_IF(outline.depth > JSON_MAX_DEPTH, CLV_ERR_DATA, "%s: JSON nested deeper than %d levels", name,
             JSON_MAX_DEPTH);
-    NEED(can_have(outline.memory));
+    NEED(memory_suffices(outline.memory));
     json_error_t reason;
     out_of_memory = false;
     OWNED(json_drop) struct json_value *result =

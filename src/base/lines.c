@@ -1,4 +1,4 @@
-/* Reads text files line by line, plain or compressed by gzip (zlib), through a mapped file and one buffer. Start at
+/* Reads text files line by line, plain or compressed by gzip (zlib), from a mapped file through one buffer. Start at
  * lines_next. */
 #include "base/lines.h"
 
@@ -12,21 +12,21 @@
 struct lines {
     const char *path;
     struct file_map map;
-    size_t taken;       /* bytes of the map, if plain */
-    bool is_gzip, done; /* done: everything is in the buffer */
+    size_t taken;       /* bytes of the map that were copied or given to zlib */
+    bool is_gzip, done; /* done: the end of the text is in the buffer */
     z_stream stream;
     char *buffer;      /* [BUFFER_SIZE + 1] */
     size_t begin, end; /* the part that was not returned yet */
     size_t number;
 };
 
-static void *take_memory(void *opaque, uInt count, uInt size)
+static void *zlib_alloc(void *opaque, uInt count, uInt size)
 {
     (void)opaque;
     return array_alloc(count, size);
 }
 
-static void give_back(void *opaque, void *memory)
+static void zlib_free(void *opaque, void *memory)
 {
     (void)opaque;
     array_free(memory);
@@ -41,8 +41,8 @@ enum clv_status lines_open(struct lines **lines, const char *path, struct clv_er
     NEED(self->buffer);
     MUST(file_map_open(&self->map, path, err));
     self->path = path;
-    self->stream.zalloc = take_memory;
-    self->stream.zfree = give_back;
+    self->stream.zalloc = zlib_alloc;
+    self->stream.zfree = zlib_free;
     if (self->map.size >= 2 && self->map.bytes[0] == 0x1f && self->map.bytes[1] == 0x8b) {
         NEED(inflateInit2(&self->stream, 15 + 16) == Z_OK);
         self->is_gzip = true;
@@ -61,7 +61,7 @@ void lines_close(struct lines *lines)
     arrays_free(lines->buffer, lines);
 }
 
-/* zlib counts in 32 bits, so it gets the map in pieces. */
+/* Gives zlib the next piece of the map; zlib's counts have 32 bits. */
 static void feed(struct lines *self)
 {
     size_t left = self->map.size - self->taken, piece = left < (1U << 30) ? left : 1U << 30;
@@ -93,7 +93,7 @@ static enum clv_status inflate_some(struct lines *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* Fills the buffer with as much as fits. */
+/* Moves the rest of the text to the front of the buffer and fills the buffer. */
 static enum clv_status fill(struct lines *self, struct clv_error *err)
 {
     memmove(self->buffer, self->buffer + self->begin, self->end - self->begin);

@@ -1,6 +1,6 @@
 /* exp, log and other functions with the same bits on every machine and vector width. Arguments are reduced with
- * constants in two or three parts, the leading ones short enough for exact products (Cody & Waite 1980). The rest is a
- * series that is exact to a double's precision. */
+ * constants in two or three parts, the leading ones short enough for exact products (Cody & Waite 1980). A series with
+ * the precision of a double gives the function of the reduced argument. */
 #include "base/base.h"
 
 #include <math.h>
@@ -14,13 +14,13 @@
 #define LN2_HIGH      0x1.62e42feep-1 /* 32 bits: k LN2_HIGH is exact */
 #define LN2_LOW       0x1.a39ef35793c76p-33
 #define TWO_BY_PI     0x1.45f306dc9c883p-1
-#define QUARTER_1     0x1.921fb544p0 /* pi / 2 in three parts, the first two of 33 bits */
+#define QUARTER_1     0x1.921fb544p0 /* pi / 2 as the sum of three parts, the first two of 33 bits */
 #define QUARTER_2     0x1.0b4611a6p-34
 #define QUARTER_3     0x1.3198a2e037073p-69
-#define ROUNDER       0x1.8p52 /* adding it leaves a whole number in the low bits */
+#define ROUNDER       0x1.8p52 /* after adding it, the low bits are the nearest whole number */
 #define SPLITTER      0x1p27
 #define SQRT_HALF     0x3fe6a09e667f3bcdu /* the bits of sqrt(1/2) */
-#define LEAST_NORMAL  0x0010000000000000u /* its bits; those of positive normal numbers are 2046 times as many */
+#define LEAST_NORMAL  0x0010000000000000u /* bits of the smallest normal number; all normal ones: 1 to 2047 times it */
 #define LARGEST_EXP   709.78271289338400  /* log of the largest double */
 #define LEAST_EXP     (-745.13321910194122)
 #define LARGEST_ANGLE 0x1p20
@@ -46,14 +46,14 @@ static double power_of_two(int64_t k)
     return of_bits((uint64_t)(k + 1023) << 52);
 }
 
-/* The nearest whole number of |x| < 2^51. */
+/* The nearest whole number, for |x| < 2^51. */
 static double nearest(double x)
 {
     return (x + ROUNDER) - ROUNDER;
 }
 
-/* exp(r) - 1 - r for |r| <= log(2) / 2: the even and odd terms of r^2 (1/2 + r/6 + ..) apart, for two shorter
- * chains. */
+/* exp(r) - 1 - r for |r| <= log(2) / 2: even and odd terms of r^2 (1/2 + r/6 + ..) are summed separately, for two
+ * shorter chains of dependent operations. */
 static double exp_tail(double r)
 {
     double z = r * r;
@@ -82,7 +82,7 @@ static double reduce(double *k, double *rest, double x)
     return r;
 }
 
-/* exp(x + extra) for an extra of at most 1e-9. */
+/* exp(x + extra) for |extra| <= 1e-9. */
 static double exp_of_sum(double x, double extra)
 {
     if (!(x <= LARGEST_EXP + 1))
@@ -118,8 +118,8 @@ double portable_expm1(double x)
     return (scale - 1) + scale * less_one;
 }
 
-/* x = 2^k m for a positive, normal x, sqrt(1/2) <= m < sqrt(2). In operations that vectors of every machine have: the
- * shift is of a positive number, and k is brought into a double by the addition of one whose low bits count. */
+/* x = 2^k m for a positive, normal x, sqrt(1/2) <= m < sqrt(2). Uses only operations that every vector unit has: the
+ * shifted number is positive, and adding k to the bits of ROUNDER converts k to a double. */
 INLINE double mantissa_of_normal(double *k, double x)
 {
     uint64_t bits = bits_of(x), power = ((bits - SQRT_HALF + ((uint64_t)1024 << 52)) >> 52) - 1024;
@@ -137,7 +137,7 @@ static double mantissa(double *k, double x)
     return m;
 }
 
-/* 2 atanh(s) / s - 2 = 2 (z / 3 + z^2 / 5 + ..), z = s^2, |s| <= (sqrt(2) - 1) / (sqrt(2) + 1): two chains. */
+/* 2 atanh(s) / s - 2 = 2 (z / 3 + z^2 / 5 + ..), z = s^2, |s| <= (sqrt(2) - 1) / (sqrt(2) + 1), in two chains. */
 INLINE double atanh_tail(double z)
 {
     double square = z * z;
@@ -155,7 +155,7 @@ INLINE double atanh_tail(double z)
     return z * (odd + z * even);
 }
 
-/* log(x) where that is not a number of a series: 0 if it is. */
+/* Sets *value = log(x) and returns 1 if x is not a positive finite number; else returns 0. */
 static int log_is_special(double *value, double x)
 {
     if (x > 0 && x < INFINITY)
@@ -164,8 +164,8 @@ static int log_is_special(double *value, double x)
     return 1;
 }
 
-/* log(2^k (1 + f)), log(1 + f) = 2 atanh(s) with s = f / (2 + f); 2 s = f - f^2 / 2 + s f^2 / 2 brings in f itself,
- * which is exact. */
+/* log(2^k (1 + f)), where log(1 + f) = 2 atanh(s), s = f / (2 + f). By 2 s = f - f^2 / 2 + s f^2 / 2 the largest term
+ * is f, which is exact. */
 INLINE double log_of_parts(double k, double f)
 {
     double s = f / (2 + f), half = 0.5 * f * f;
@@ -182,7 +182,7 @@ double portable_log(double x)
     return log_of_parts(k, m - 1);
 }
 
-/* LOGS_AT_ONCE of them, by vectors if all are normal. */
+/* Computes LOGS_AT_ONCE logarithms, in vectors if all numbers are positive and normal. */
 INLINE void logs_of_block(double *out, const double *x)
 {
     double value[LOGS_AT_ONCE];
@@ -219,7 +219,7 @@ FOR_EACH_MACHINE void portable_logs(double *out, const double *x, size_t n)
         out[c] = rest[c - done];
 }
 
-/* log(x + d) ~ log(x) + d / x with the part of 1 + x that its rounding loses. */
+/* log(sum + lost) ~ log(sum) + lost / sum, where `lost` is the rounding error of sum = 1 + x. */
 double portable_log1p(double x)
 {
     if (!(x > -1) || x == INFINITY || fabs(x) < 0x1p-54)
@@ -246,7 +246,7 @@ static double exact_sum(double *low, double a, double b)
     return high;
 }
 
-/* log(m) for sqrt(1/2) <= m < sqrt(2) as a sum of two doubles: 2 s + 2/3 s^3 are taken with s in two parts. */
+/* log(m) for sqrt(1/2) <= m < sqrt(2) as the sum of two doubles, with s = f / (2 + f) in two parts. */
 static double log_in_parts(double *low, double m)
 {
     double f = m - 1, below, d = exact_sum(&below, 2, f), s = f / d, product_low,
@@ -283,7 +283,7 @@ double portable_pow(double x, double y)
     return exp_of_sum(product, product_low + low * y);
 }
 
-/* A cube root of a third of the logarithm, corrected by Newton's rule. */
+/* exp(log(m) / 3), corrected by one step of Newton's method. */
 double portable_cbrt(double x)
 {
     double size = fabs(x);
@@ -306,7 +306,7 @@ double portable_tanh(double x)
     return x < 0 ? -value : value;
 }
 
-/* x = quarters pi / 2 + r + rest, |r| <= pi / 4. */
+/* x = quarters pi / 2 + r + rest, |r| <= pi / 4; *quarter = quarters mod 4; returns r. */
 static double reduce_angle(int *quarter, double *rest, double x)
 {
     double quarters = nearest(x * TWO_BY_PI), first = x - quarters * QUARTER_1, second = quarters * QUARTER_2;

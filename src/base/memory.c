@@ -1,6 +1,6 @@
-/* Finds how much memory and how many processors this process may use: the machine's, as far as limits and control
- * groups (versions 1 and 2) allow; refuses what
- * takes more. Start at memory_available and control_group_processors. */
+/* Finds how much memory and how many processors this process may use: the machine's, limited by rlimits and control
+ * groups (versions 1 and 2). memory_require fails for work that needs more. Start at memory_available and
+ * control_group_processors. */
 #include "base/memory.h"
 
 #include <math.h>
@@ -14,8 +14,8 @@
 
 #include "base/base.h"
 
-/* Memory that a group's folder leaves; INFINITY without a limit. */
-static double left_in(const char *folder, int version)
+/* Bytes that a control group still allows; INFINITY without a limit. */
+static double group_memory(const char *folder, int version)
 {
     double limit = control_group_number(folder, version == 2 ? "memory.max" : "memory.limit_in_bytes", "");
     double used = control_group_number(folder, version == 2 ? "memory.current" : "memory.usage_in_bytes", "");
@@ -29,7 +29,7 @@ double memory_available_below(const char *root)
     double kilobytes = control_group_number(root, "proc/meminfo", "MemAvailable:");
     double swap = control_group_number(root, "proc/meminfo", "SwapFree:");
     double machine = isnan(kilobytes) ? INFINITY : 1024 * (kilobytes + (isnan(swap) ? 0 : swap));
-    return fmin(machine, control_group_least(root, "memory", left_in));
+    return fmin(machine, control_group_least(root, "memory", group_memory));
 }
 
 double memory_available(void)
@@ -42,21 +42,21 @@ double memory_available(void)
     return left;
 }
 
-/* A number of bytes in words: those that are needed are rounded up, those that exist down. */
-static void say_bytes(char text[32], double bytes, double (*round_off)(double))
+/* Formats a number of bytes as "900 MB" or "12 GB". */
+static void format_bytes(char text[32], double bytes, double (*round_off)(double))
 {
     const bool is_large = bytes >= 1e10;
     snprintf(text, 32, "%.0f %s", round_off(bytes / (is_large ? 1e9 : 1e6)), is_large ? "GB" : "MB");
 }
 
-enum clv_status memory_require_of(double had, double needed, const char *what, const char *instead,
+enum clv_status memory_require_of(double available, double needed, const char *what, const char *instead,
                                   struct clv_error *err)
 {
     char wanted[32], existing[32];
-    if (needed <= had)
+    if (needed <= available)
         return CLV_OK;
-    say_bytes(wanted, needed, ceil);
-    say_bytes(existing, had, floor);
+    format_bytes(wanted, needed, ceil);
+    format_bytes(existing, available, floor);
     return fail(err, CLV_ERR_MEMORY, "%s may take %s of memory, of which there are %s; %s", what, wanted, existing,
                 instead);
 }
@@ -85,8 +85,8 @@ double control_group_number(const char *folder, const char *name, const char *ke
     return found;
 }
 
-/* Whether the list "cpu,cpuacct" names a controller. */
-static bool names(const char *list, const char *controller)
+/* Returns whether a list such as "cpu,cpuacct" contains a controller. */
+static bool has_controller(const char *list, const char *controller)
 {
     size_t n = strlen(controller);
     for (const char *name = list; name; name = strchr(name, ',')) {
@@ -97,7 +97,7 @@ static bool names(const char *list, const char *controller)
     return false;
 }
 
-/* The least over a group's folder and those above it; the path of the group is cut step by step. */
+/* Returns the least `remaining` of a group's folder and its parents; shortens the path of the group step by step. */
 static double least_upwards(const char *mount, char *group, int version,
                             double (*remaining)(const char *folder, int version))
 {
@@ -127,7 +127,7 @@ double control_group_least(const char *root, const char *controller, double (*re
         *group++ = 0;
         controllers++;
         bool unified = *controllers == 0;
-        if (!unified && !names(controllers, controller))
+        if (!unified && !has_controller(controllers, controller))
             continue;
         snprintf(path, sizeof path, "%s/sys/fs/cgroup%s%s", root, unified ? "" : "/", unified ? "" : controller);
         least = fmin(least, least_upwards(path, group, unified ? 2 : 1, rest));
@@ -137,7 +137,7 @@ double control_group_least(const char *root, const char *controller, double (*re
     return least;
 }
 
-/* The processors' time that a group may take in a second: "200000 100000" in cpu.max is two processors. */
+/* The quota of a control group in processors: "200000 100000" in cpu.max means two. */
 static double quota_in(const char *folder, int version)
 {
     double quota, period;

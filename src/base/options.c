@@ -1,5 +1,5 @@
-/* Reads values of options, as typed, into the members of a struct that the rows of a table name, and checks rules on
- * options that are given together. Start at clv_option_set and option_rules_check. */
+/* Parses the values of options into the members of a struct, by the rows of a table, and checks rules on combinations
+ * of options. Start at clv_option_set and option_rules_check. */
 #include "base/options.h"
 
 #include <inttypes.h>
@@ -42,8 +42,8 @@ enum clv_status option_numbers(double *values, size_t *n, size_t capacity, const
     return CLV_OK;
 }
 
-static enum clv_status take_uint64(uint64_t *value, const struct clv_option *option, const char *typed,
-                                   struct clv_error *err)
+static enum clv_status option_uint64(uint64_t *value, const struct clv_option *option, const char *typed,
+                                     struct clv_error *err)
 {
     uint64_t parsed, minimum = (uint64_t)option->minimum;
     FAIL_IF(!parse_uint64(typed, &parsed) || parsed < minimum, CLV_ERR_USAGE,
@@ -53,9 +53,9 @@ static enum clv_status take_uint64(uint64_t *value, const struct clv_option *opt
     return CLV_OK;
 }
 
-/* A number of bytes from 1M on, then K, M or G (thousands) or nothing. */
-static enum clv_status take_memory(double *bytes, const struct clv_option *option, const char *typed,
-                                   struct clv_error *err)
+/* Parses a number of bytes, at least 1M, with the suffix K, M or G (powers of 1000) or none. */
+static enum clv_status option_memory(double *bytes, const struct clv_option *option, const char *typed,
+                                     struct clv_error *err)
 {
     static const char units[] = "KMG";
     char number[64];
@@ -107,9 +107,9 @@ enum clv_status clv_option_set(void *options, const struct clv_option *option, c
     case CLV_OPTION_TEXT: *(const char **)member = typed; return CLV_OK;
     case CLV_OPTION_INT:
         return option_int(member, option->name, typed, (int32_t)option->minimum, (int32_t)option->maximum, err);
-    case CLV_OPTION_UINT64: return take_uint64(member, option, typed, err);
+    case CLV_OPTION_UINT64: return option_uint64(member, option, typed, err);
     case CLV_OPTION_NUMBER: return option_number(member, option->name, typed, option->minimum, option->maximum, err);
-    case CLV_OPTION_MEMORY: return take_memory(member, option, typed, err);
+    case CLV_OPTION_MEMORY: return option_memory(member, option, typed, err);
     case CLV_OPTION_OTHER: return option->take(member, option, typed, err);
     case CLV_OPTION_CHOICE:
     case CLV_OPTION_AUTO_CHOICE:
@@ -127,7 +127,7 @@ enum clv_status clv_option_set(void *options, const struct clv_option *option, c
 
 enum { NAME_SIZE = 64 };
 
-/* Copies the next of the names to `name`, and goes behind it; false: there was none. */
+/* Copies the next of the names, separated by blanks, to `name` and advances *names; returns false at the end. */
 static bool next_name(char name[NAME_SIZE], const char **names)
 {
     *names += strspn(*names, " ");
@@ -137,21 +137,21 @@ static bool next_name(char name[NAME_SIZE], const char **names)
     return length > 0;
 }
 
-/* "stages=2" as it is typed after two dashes: "stages 2". */
-static void say_value(char *name)
+/* Changes "stages=2" to the form of the command line, "stages 2". */
+static void put_blank(char *name)
 {
     char *equals = strchr(name, '=');
     if (equals)
         *equals = ' ';
 }
 
-static enum clv_status refuse(const struct option_rule *rule, const char *option, char *other, const char *fact,
-                              struct clv_error *err)
+static enum clv_status fail_rule(const struct option_rule *rule, const char *option, char *other, const char *fact,
+                                 struct clv_error *err)
 {
     bool needs = rule->relation == RULE_NEEDS, is_fact = *other == '@';
     FAIL_IF(is_fact && needs, CLV_ERR_USAGE, "--%s cannot be used: %s", option, rule->why);
     FAIL_IF(is_fact, CLV_ERR_USAGE, "--%s: %s%s%s", option, fact, rule->why ? ", " : "", rule->why ? rule->why : "");
-    say_value(other);
+    put_blank(other);
     FAIL_IF(needs, CLV_ERR_USAGE, "--%s needs --%s, %s", option, other, rule->why);
     return fail(err, CLV_ERR_USAGE, "--%s %s --%s: %s", option,
                 rule->relation == RULE_IDLE ? "cannot be used with" : "excludes", other, rule->why);
@@ -167,11 +167,11 @@ static enum clv_status check_others(const struct option_rule *rule, const char *
         if (fact && rule->relation == RULE_NEEDS)
             return CLV_OK;
         if (fact)
-            return refuse(rule, option, other, fact, err);
+            return fail_rule(rule, option, other, fact, err);
         if (!*first)
             memcpy(first, other, sizeof first);
     }
-    return rule->relation == RULE_NEEDS ? refuse(rule, option, first, NULL, err) : CLV_OK;
+    return rule->relation == RULE_NEEDS ? fail_rule(rule, option, first, NULL, err) : CLV_OK;
 }
 
 enum clv_status option_rules_check(const struct option_rule *rules, option_is_set *is_set, void *context,
@@ -185,7 +185,7 @@ enum clv_status option_rules_check(const struct option_rule *rules, option_is_se
             if (!fact)
                 continue;
             snprintf(option, sizeof option, "%s", *name == '@' ? fact : name);
-            say_value(option);
+            put_blank(option);
             MUST(check_others(rule, option, is_set, context, err));
         }
     return CLV_OK;

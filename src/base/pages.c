@@ -1,5 +1,5 @@
-/* Tells the system in which order the pages of mapped files will be read: madvise(2) and posix_fadvise(2). Start at
- * pages_read_as. */
+/* Advises the system in which order the pages of mapped files will be read, and drops pages: madvise(2) and
+ * posix_fadvise(2). Start at pages_read_as. */
 #include "base/pages.h"
 
 #include <fcntl.h>
@@ -12,14 +12,14 @@ struct pages {
     size_t size;
 };
 
-/* Returns the pages that hold any of the bytes. */
+/* Returns the pages that contain any of the bytes. */
 static struct pages pages_around(const void *bytes, size_t size)
 {
     size_t before = (uintptr_t)bytes % (size_t)sysconf(_SC_PAGESIZE);
     return (struct pages){(char *)(uintptr_t)bytes - before, size ? size + before : 0};
 }
 
-/* Returns the pages that hold none but these bytes. */
+/* Returns the pages that contain only these bytes. */
 static struct pages pages_within(const void *bytes, size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), skipped = (page - (uintptr_t)bytes % page) % page;
@@ -60,7 +60,7 @@ void pages_drop(const struct pages_file *file, const void *bytes, size_t size)
     const struct pages pages = pages_within(bytes, size);
     size_t before = (uintptr_t)pages.first - (uintptr_t)file->bytes;
     if (!pages.size || before >= file->size || pages.size > file->size - before)
-        return; /* other kinds of memory would lose their contents */
+        return; /* MADV_DONTNEED would erase memory that is not mapped from the file */
     madvise(pages.first, pages.size, MADV_DONTNEED);
     if (file->fd)
         posix_fadvise(file->fd, (off_t)before, (off_t)pages.size, POSIX_FADV_DONTNEED);

@@ -1,5 +1,5 @@
-/* Loops on threads. Each calling thread keeps a pool of workers, which take tasks by an atomic counter and sleep
- * between loops. A failure stops further tasks, and the failure of the lowest task is returned. Start at
+/* Loops on threads. Each calling thread has a pool of workers, which take tasks by an atomic counter and sleep between
+ * loops. After a failure no further task starts, and the failure with the lowest index is returned. Start at
  * parallel_for. */
 #include "base/base.h"
 
@@ -27,14 +27,14 @@ struct loop {
     int n_threads;
     atomic_size_t next;
     atomic_bool failed;
-    atomic_int n_inside; /* workers that take tasks now; changed under the pool's lock */
+    atomic_int n_inside; /* workers in the loop; changed under the pool's lock */
     pthread_mutex_t lock;
-    size_t first_failure; /* these three are guarded by it */
+    size_t first_failure; /* `lock` guards this and the next two members */
     enum clv_status status;
     struct clv_error *err;
 };
 
-/* The workers of one calling thread; they end with it. */
+/* The workers of one calling thread; they end when it ends. */
 struct pool {
     pthread_mutex_t lock;
     pthread_cond_t start, left;
@@ -45,16 +45,16 @@ struct pool {
     pid_t process; /* a child of fork has no workers */
 };
 
-/* How often a waiting thread looks before it sleeps: some ten microseconds, less than waking up takes, so that short
+/* How often a waiting thread checks before it sleeps: about ten microseconds, less than waking up takes, so that short
  * loops in quick succession need not wait for the scheduler. */
-enum { LOOKS = 400 };
+enum { SPINS = 400 };
 
 static _Thread_local bool within_task;
-static _Thread_local struct pool own_pool;
+static _Thread_local struct pool thread_pool;
 static pthread_key_t pool_key;
 static pthread_once_t pool_key_once = PTHREAD_ONCE_INIT;
 
-static void note_failure(struct loop *loop, size_t index, enum clv_status status, const struct clv_error *why)
+static void record_failure(struct loop *loop, size_t index, enum clv_status status, const struct clv_error *why)
 {
     pthread_mutex_lock(&loop->lock);
     if (index < loop->first_failure) {
@@ -77,7 +77,7 @@ static void take_tasks(struct loop *loop, int thread)
         struct clv_error error = {0};
         enum clv_status status = loop->task(loop->context, index, thread, &error);
         if (status != CLV_OK)
-            note_failure(loop, index, status, &error);
+            record_failure(loop, index, status, &error);
     }
     within_task = false;
 }
@@ -92,7 +92,7 @@ static void *work(void *argument)
         while (!pool->ending && (pool->round == seen || !pool->loop || thread >= pool->loop->n_threads)) {
             seen = pool->round;
             pthread_mutex_unlock(&pool->lock);
-            for (int look = 0; look < LOOKS && atomic_load_explicit(&pool->round, memory_order_relaxed) == seen; look++)
+            for (int spin = 0; spin < SPINS && atomic_load_explicit(&pool->round, memory_order_relaxed) == seen; spin++)
                 machine_pause();
             pthread_mutex_lock(&pool->lock);
             if (!pool->ending && pool->round == seen)
@@ -134,32 +134,33 @@ static void make_pool_key(void)
         pool_key = (pthread_key_t)-1;
 }
 
-/* Starts a worker; signals stay with the caller's threads, but for those that a thread's own fault raises. */
+/* Starts a worker. It blocks all signals except those that its own faults raise, so that the caller's threads receive
+ * them. */
 static bool add_worker(struct pool *pool)
 {
     pthread_attr_t attributes;
     pthread_t thread;
-    sigset_t most, before;
+    sigset_t blocked, before;
     if (pthread_attr_init(&attributes))
         return false;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigfillset(&most);
-    sigdelset(&most, SIGSEGV);
-    sigdelset(&most, SIGBUS);
-    sigdelset(&most, SIGFPE);
-    sigdelset(&most, SIGILL);
-    pthread_sigmask(SIG_SETMASK, &most, &before);
-    bool made = pthread_create(&thread, &attributes, work, pool) == 0;
+    sigfillset(&blocked);
+    sigdelset(&blocked, SIGSEGV);
+    sigdelset(&blocked, SIGBUS);
+    sigdelset(&blocked, SIGFPE);
+    sigdelset(&blocked, SIGILL);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    bool is_started = pthread_create(&thread, &attributes, work, pool) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
-    pool->n_workers += made;
-    return made;
+    pool->n_workers += is_started;
+    return is_started;
 }
 
-/* The calling thread's pool with up to n_workers workers, locked; as many as the system grants. */
+/* Returns the calling thread's pool, locked, with n_workers workers or as many as the system grants. */
 static struct pool *open_pool(int n_workers)
 {
-    struct pool *pool = &own_pool;
+    struct pool *pool = &thread_pool;
     if (pool->process != getpid()) {
         *pool = (struct pool){.lock = PTHREAD_MUTEX_INITIALIZER,
                               .start = PTHREAD_COND_INITIALIZER,
@@ -175,14 +176,14 @@ static struct pool *open_pool(int n_workers)
     return pool;
 }
 
-/* Waits until no worker is in the loop any more. Who has not entered by now is not waited for, so that a loop is never
- * slower for threads that other programs keep from running. */
+/* Closes the loop to workers and waits until all that entered have left. Workers that have not entered yet are not
+ * waited for, so that threads that do not get a processor never delay a loop. */
 static void close_loop(struct pool *pool, struct loop *loop)
 {
     pthread_mutex_lock(&pool->lock);
     pool->loop = NULL;
     pthread_mutex_unlock(&pool->lock);
-    for (int look = 0; look < LOOKS && atomic_load(&loop->n_inside); look++)
+    for (int spin = 0; spin < SPINS && atomic_load(&loop->n_inside); spin++)
         machine_pause();
     pthread_mutex_lock(&pool->lock);
     while (atomic_load(&loop->n_inside))

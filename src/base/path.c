@@ -1,5 +1,5 @@
-/* Takes paths apart and joins them, makes and removes folders, and walks them. A walk follows links to folders after
- * all real folders, and enters no folder twice. For the walk start at folder_walk. */
+/* Splits and joins paths, makes and removes folders, and walks them. A walk follows links to folders after all real
+ * folders, and enters no folder twice. For the walk start at folder_walk. */
 #include "base/base.h"
 
 #include <dirent.h>
@@ -36,7 +36,7 @@ int path_compare(const char *a, const char *b)
     return *a ? 1 : *b ? -1 : 0;
 }
 
-#define ATTEMPTS 20 /* to make a folder whose parents others remove */
+#define ATTEMPTS 20 /* at making a folder while other processes remove its parents */
 
 enum clv_status folder_make(int *n_made, const char *path, struct clv_error *err)
 {
@@ -51,7 +51,7 @@ enum clv_status folder_make(int *n_made, const char *path, struct clv_error *err
         *slash = 0;
         bool is_made = mkdir(partial, 0777) == 0, is_known = is_made || (errno == EEXIST && path_is_folder(partial));
         if (!is_known && errno == ENOENT && strchr(partial + 1, '/') && attempt++ < ATTEMPTS) {
-            *slash = kept; /* a parent is gone again: from the beginning */
+            *slash = kept; /* another process removed a parent: start again */
             slash = partial;
             *n_made = 0;
             continue;
@@ -98,7 +98,8 @@ bool path_is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* A name too long for any file is of none; a path too long to be asked for may be of one. */
+/* If only a name is too long (ENAMETOOLONG below PATH_MAX), no such file can exist; a path beyond PATH_MAX may
+ * exist. */
 enum clv_status path_look(enum path_kind *kind, const char *path, struct clv_error *err)
 {
     struct stat info;
@@ -182,7 +183,7 @@ char *path_file(const char *path)
     return file;
 }
 
-/* "a/stack.tif#2" -> "a/stack-2" and the extension. */
+/* Returns a new path for a page: "a/stack.tif#2" -> "a/stack-2" and the extension. */
 static char *name_page(const char *path, size_t length, uint32_t page, const char *extension)
 {
     size_t size = length + strlen(extension) + 16, stem = length - (path[length - 4] == '.' ? 4 : 5);
@@ -286,7 +287,7 @@ enum clv_status path_check_inside(const char *folder, const char *relative, stru
 void path_simplify(char *path)
 {
     char *out = path;
-    bool at_start = *path != '/'; /* of a step */
+    bool at_start = *path != '/'; /* of a component of the path */
     for (const char *c = path; *c;) {
         if (at_start && c[0] == '.' && c[1] == '/')
             c += 2;
@@ -320,7 +321,8 @@ static int compare_paths(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* A walk: what it found, which folders it has been in, and links to folders that it has not followed yet. */
+/* A walk: the files that it found, the folders that it entered, and the links to folders that it has not followed
+ * yet. */
 struct walk {
     struct path_list files, links;
     struct file_identity {
@@ -328,8 +330,8 @@ struct walk {
         ino_t inode;
     } * seen;
     size_t n_seen, seen_capacity;
-    bool follows;      /* links: only these lead to one folder twice */
-    bool is_one_asked; /* the first file ends the walk */
+    bool follows_links;  /* only links can lead to one folder twice */
+    bool stops_at_first; /* the first file ends the walk */
 };
 
 static void walk_release(struct walk *self)
@@ -345,7 +347,7 @@ static void close_folder(DIR **stream)
         closedir(*stream);
 }
 
-/* A folder below the one that was asked for: passed over if this user may not read it. */
+/* Handles a folder that cannot be opened: a subfolder without permission to read is counted and skipped. */
 static enum clv_status fail_to_open(struct path_list *list, const char *folder, const char *below,
                                     struct clv_error *err)
 {
@@ -356,11 +358,11 @@ static enum clv_status fail_to_open(struct path_list *list, const char *folder, 
     return CLV_OK;
 }
 
-/* *is_new: the walk comes here for the first time. */
-static enum clv_status see(bool *is_new, struct walk *self, const struct stat *info, struct clv_error *err)
+/* Records a folder. *is_new = whether the walk enters it for the first time. */
+static enum clv_status walk_enter(bool *is_new, struct walk *self, const struct stat *info, struct clv_error *err)
 {
     *is_new = true;
-    for (size_t i = 0; self->follows && i < self->n_seen; i++)
+    for (size_t i = 0; self->follows_links && i < self->n_seen; i++)
         *is_new &= self->seen[i].device != info->st_dev || self->seen[i].inode != info->st_ino;
     if (!*is_new)
         return CLV_OK;
@@ -371,10 +373,10 @@ static enum clv_status see(bool *is_new, struct walk *self, const struct stat *i
 
 static enum clv_status walk(struct walk *self, const char *root, const char *below, struct clv_error *err);
 
-/* Adds root/inside, and what is below it if it is a folder. `type` is the folder's word on it, which most disks
- * give. */
-static enum clv_status take_entry(struct walk *self, const char *root, const char *inside, int type,
-                                  struct clv_error *err)
+/* Adds root/inside, or the files below it if it is a folder. `type` is the type in the folder's entry, DT_UNKNOWN on
+ * some file systems. */
+static enum clv_status walk_add(struct walk *self, const char *root, const char *inside, int type,
+                                struct clv_error *err)
 {
     struct stat info;
     if (type == DT_REG)
@@ -401,8 +403,8 @@ static enum clv_status walk(struct walk *self, const char *root, const char *bel
         return fail_to_open(&self->files, folder, below, err);
     if (fstat(dirfd(stream), &info))
         return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot read folder", folder);
-    MUST(see(&is_new, self, &info, err));
-    while (is_new && !(self->is_one_asked && self->files.n)) {
+    MUST(walk_enter(&is_new, self, &info, err));
+    while (is_new && !(self->stops_at_first && self->files.n)) {
         errno = 0;
         struct dirent *entry = readdir(stream);
         if (!entry && errno)
@@ -413,7 +415,7 @@ static enum clv_status walk(struct walk *self, const char *root, const char *bel
             continue;
         OWNED_ARRAY char *inside = path_join(below, entry->d_name);
         NEED(inside);
-        MUST(take_entry(self, root, inside, entry->d_type, err));
+        MUST(walk_add(self, root, inside, entry->d_type, err));
     }
     return CLV_OK;
 }
@@ -424,10 +426,10 @@ static void sort_paths(struct path_list *list)
         qsort(list->paths, list->n, sizeof *list->paths, compare_paths);
 }
 
-/* Links that real folders hold, then links that those lead to, and so on. */
+/* Follows the links found in real folders, then the links found below these, and so on. */
 static enum clv_status follow_links(struct walk *self, const char *root, struct clv_error *err)
 {
-    self->follows = true;
+    self->follows_links = true;
     while (self->links.n) {
         OWNED(path_list_release) struct path_list links = self->links;
         self->links = (struct path_list){0};
@@ -444,7 +446,7 @@ static enum clv_status follow_links(struct walk *self, const char *root, struct 
 
 enum clv_status folder_has_files(bool *has_files, const char *folder, struct clv_error *err)
 {
-    OWNED(walk_release) struct walk self = {.is_one_asked = true};
+    OWNED(walk_release) struct walk self = {.stops_at_first = true};
     MUST(walk(&self, folder, "", err));
     MUST(follow_links(&self, folder, err));
     *has_files = self.files.n > 0;

@@ -1,5 +1,5 @@
-/* Random numbers by counter (Philox4x32-10 of Random123, Salmon et al. 2011): a number depends on seed, stream and
- * index alone. All distributions and permutations are functions of rng_at. */
+/* Counter-based random numbers (Philox4x32-10 of Random123, Salmon et al. 2011): a number depends only on seed, stream
+ * and index. All distributions and permutations are functions of rng_at. */
 #include "base/base.h"
 
 #include <Random123/philox.h>
@@ -16,7 +16,7 @@ struct rng_block rng_at(uint64_t seed, uint64_t stream, uint64_t index)
     return (struct rng_block){{r.v[0], r.v[1], r.v[2], r.v[3]}};
 }
 
-/* The middle of one of 2^53 equal cells of (0, 1). */
+/* Returns the middle of one of 2^53 equal cells of (0, 1). */
 static double unit_interval(uint32_t high, uint32_t low)
 {
     uint64_t bits = ((uint64_t)high << 32 | low) >> 11;

@@ -21,7 +21,7 @@ static void make_c_locale(void)
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/* "C" holds for this thread until uselocale() gets what is returned. */
+/* Sets this thread's locale to "C" and returns the former one, for uselocale(). */
 static locale_t use_c_locale(void)
 {
     pthread_once(&c_locale_once, make_c_locale);
@@ -30,9 +30,9 @@ static locale_t use_c_locale(void)
 
 int point_vsnprintf(char *buffer, size_t size, const char *format, va_list args)
 {
-    locale_t own = use_c_locale();
+    locale_t former = use_c_locale();
     int length = vsnprintf(buffer, size, format, args);
-    uselocale(own);
+    uselocale(former);
     return length;
 }
 
@@ -47,9 +47,9 @@ int point_snprintf(char *buffer, size_t size, const char *format, ...)
 
 double point_strtod(const char *string, char **end)
 {
-    locale_t own = use_c_locale();
+    locale_t former = use_c_locale();
     double value = strtod(string, end);
-    uselocale(own);
+    uselocale(former);
     return value;
 }
 
@@ -85,9 +85,9 @@ void text_put(struct text *text, const char *string)
 
 void text_printf(struct text *text, const char *format, ...)
 {
-    va_list args, again;
+    va_list args, copy;
     va_start(args, format);
-    va_copy(again, args);
+    va_copy(copy, args);
     char small[256];
     int size = point_vsnprintf(small, sizeof small, format, args);
     if (size >= 0 && (size_t)size < sizeof small) {
@@ -95,14 +95,14 @@ void text_printf(struct text *text, const char *format, ...)
     } else {
         char *large = size < 0 ? NULL : array_alloc((size_t)size + 1, 1);
         if (large) {
-            point_vsnprintf(large, (size_t)size + 1, format, again);
+            point_vsnprintf(large, (size_t)size + 1, format, copy);
             text_append(text, large, (size_t)size);
         } else {
             text->failed = true;
         }
         array_free(large);
     }
-    va_end(again);
+    va_end(copy);
     va_end(args);
 }
 
@@ -126,7 +126,7 @@ static int utf8_length(const unsigned char *s)
 bool text_is_utf8(const char *bytes, size_t size)
 {
     for (size_t i = 0; i < size;) {
-        unsigned char window[4] = {0}; /* a character cut off at the end meets zero bytes, which continue nothing */
+        unsigned char window[4] = {0}; /* zero bytes after the end make a truncated character invalid */
         memcpy(window, bytes + i, size - i < 4 ? size - i : 4);
         int length = utf8_length(window);
         if (!length)
@@ -225,7 +225,7 @@ void text_put_json_number(struct text *text, double value)
         return;
     }
     char digits[32];
-    if (value == trunc(value) && fabs(value) < 1e15) { /* 60, where %g would say 6e+01 */
+    if (value == trunc(value) && fabs(value) < 1e15) { /* 60 instead of 6e+01 by %g */
         text_printf(text, "%.0f", value == 0 ? 0.0 : value);
         return;
     }
@@ -342,7 +342,7 @@ static int min(int a, int b)
     return a < b ? a : b;
 }
 
-/* Optimal string alignment distance; names longer than LONGEST_NAME are as far away as they can be. */
+/* Optimal string alignment distance; LONGEST_NAME if a name is longer than that. */
 static int distance(const char *a, const char *b)
 {
     int table[LONGEST_NAME + 1][LONGEST_NAME + 1], n = (int)strlen(a), m = (int)strlen(b);
@@ -369,7 +369,7 @@ const char *text_nearest(const char *typed, const char *const *choices, size_t n
     const char *nearest = NULL;
     int least = LONGEST_NAME;
     for (size_t i = 0; i < n; i++) {
-        /* A beginning that is typed right counts as near: "seg" means "segment". */
+        /* A correct beginning has distance 1: "seg" means "segment". */
         size_t length = strlen(typed);
         int far = length >= 2 && strncmp(typed, choices[i], length) == 0 ? 1 : distance(typed, choices[i]);
         if (far < least) {

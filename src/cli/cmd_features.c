@@ -1,5 +1,5 @@
-/* `cleave features`: extracts the features of a set into a file from which later trainings start at once, as a whole
- * or as one shard. Start at cmd_features, at the end; write_features is the work. */
+/* `cleave features`: extracts the features of a set, or of one shard of it, into a file, so that later trainings skip
+ * the extraction. Start at cmd_features, at the end; write_features is the work. */
 #include "base/base.h"
 #include "cleave/model.h"
 #include "cleave/options.h"
@@ -14,7 +14,7 @@
 
 struct features {
     struct common_options common;
-    struct clv_train_options task; /* data, split, drafts, voids, skip_bad, seed and what features are */
+    struct clv_train_options task; /* data, split, drafts, voids, skip_bad, seed, and options of features */
     const char *model_path, *recipe_path, *output;
     bool overwrite;
     struct clv_shard shard;
@@ -74,11 +74,11 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
     MUST(options_parse(&table, argc, argv, common, err));
     MUST(recipe_options_finish(task, common, err));
     MUST(options_take_arguments(&table, common, (const char *const[]){"data"}, 1, err));
-    const char *of_recipe = options_first_given(common, SECTION_FEATURES);
+    const char *feature_option = options_first_given(common, SECTION_FEATURES);
     FAIL_IF(!self->task.data, CLV_ERR_USAGE, "features: no dataset; give a folder or manifest with --data");
     FAIL_IF(!self->output, CLV_ERR_USAGE, "features: no output file; add -o FILE");
     bool is_given = self->model_path || self->recipe_path;
-    FAIL_IF(is_given && of_recipe, CLV_ERR_USAGE, "--%s: the recipe is the %s", of_recipe,
+    FAIL_IF(is_given && feature_option, CLV_ERR_USAGE, "--%s: the recipe is the %s", feature_option,
             self->model_path ? "model's, given by -m" : "other file's, given by --recipe");
     MUST(options_check(common, rules, err));
     self->shard_output = shard_path(self->output, &self->shard, false);
@@ -107,7 +107,7 @@ static enum clv_status read_recipe(struct clv_recipe *recipe, const struct featu
     return CLV_OK;
 }
 
-/* Takes *recipe from another file, or learns it from the images. */
+/* Reads *recipe from another file, or learns it from the images. */
 static enum clv_status make_recipe(struct clv_recipe *recipe, struct features *self, struct clv_set *set,
                                    const struct clv_progress *progress, struct clv_error *err)
 {
@@ -128,8 +128,8 @@ static enum clv_status make_recipe(struct clv_recipe *recipe, struct features *s
 }
 
 /* Keeps the usable images, and chooses as many threads as fit into memory. */
-static enum clv_status look_ahead(struct features *self, struct clv_set *set, const struct clv_recipe *recipe,
-                                  const struct clv_progress *progress, struct clv_error *err)
+static enum clv_status prepare_images(struct features *self, struct clv_set *set, const struct clv_recipe *recipe,
+                                      const struct clv_progress *progress, struct clv_error *err)
 {
     int n_threads = 1;
     if (self->task.skip_bad)
@@ -140,7 +140,7 @@ static enum clv_status look_ahead(struct features *self, struct clv_set *set, co
     return CLV_OK;
 }
 
-/* Reads the set, makes the recipe and writes the features. */
+/* Reads the set, reads or learns the recipe, and writes the features. */
 static enum clv_status write_features(struct features *self, struct clv_set *set, struct clv_recipe *recipe,
                                       struct clv_error *err)
 {
@@ -157,14 +157,14 @@ static enum clv_status write_features(struct features *self, struct clv_set *set
     MUST(map_options_add(set, &self->task.maps, err));
     bool has_recipe = self->model_path || self->recipe_path;
     if (!has_recipe)
-        MUST(look_ahead(self, set, &self->task.recipe, &progress, err));
+        MUST(prepare_images(self, set, &self->task.recipe, &progress, err));
     MUST(make_recipe(recipe, self, set, &progress, err));
     if (has_recipe)
-        MUST(look_ahead(self, set, recipe, &progress, err));
-    const struct extract_options how = {
+        MUST(prepare_images(self, set, recipe, &progress, err));
+    const struct extract_options options = {
         .recipe = recipe, .n_threads = common->n_threads, .limits = &common->limits, .progress = &progress};
     return self->shard.count
-               ? features_write_shard(self->output, set, &self->shard, &how, err)
+               ? features_write_shard(self->output, set, &self->shard, &options, err)
                : clv_features_write(self->output, set, recipe, common->n_threads, &common->limits, &progress, err);
 }
 
@@ -176,7 +176,7 @@ static enum clv_status run(struct features *self, struct clv_error *err)
     enum clv_status status = write_features(self, &set, &recipe, err);
     if (status == CLV_ERR_DATA)
         status = fail_mask(&set, self->task.data, NULL, &common->limits, err);
-    common->limits.bands = NULL; /* they were the recipe's */
+    common->limits.bands = NULL; /* they belong to the recipe, which ends here */
     MUST(status);
     size_t first, n;
     shard_block(&first, &n, &self->shard, set.n_items);
@@ -194,7 +194,7 @@ enum clv_status cmd_features(int argc, char **argv, struct clv_error *err)
 {
     OWNED(features_release) struct features self = {0};
     const enum clv_status status = parse(&self, argc, argv, err);
-    signals_share(); /* also if only the leader failed, as all processes meet in it */
+    signals_share(); /* on failure, too, since it synchronises all processes and only rank 0 may have failed */
     MUST(status);
     return run(&self, err);
 }

@@ -1,5 +1,5 @@
 /* Holds the table of commands, in the order in which `cleave --help` lists them, and finds a command by name. A new
- * command is added here, in common.h, and as a file or folder of its own. */
+ * command is added here and in common.h, and gets a file or folder. */
 #include "cli/common/common.h"
 
 #include <stddef.h>

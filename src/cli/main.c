@@ -1,5 +1,5 @@
-/* cleave: finds the command in the table of commands.c, runs it, prints its error, and returns the exit code that
- * is documented for its status. Processes that mpirun started join first. Start at main, at the end. */
+/* cleave: finds the command in the table of commands.c, runs it, prints its error, and returns the documented exit code
+ * of its status. Processes that mpirun started join first. Start at main, at the end. */
 #include <argp.h>
 #include <dirent.h>
 #include <errno.h>
@@ -17,8 +17,8 @@
 
 #define MAX_COMMANDS 32
 
-/* Output that could not be written (a full disk, /dev/full) must not end in success; argp exits by itself after --help,
- * so this is where every way out passes. */
+/* Makes the process fail if output could not be written (a full disk, /dev/full). Runs at exit, since argp exits
+ * directly after --help. */
 static void close_output(void)
 {
     int failed = ferror(stdout);
@@ -75,11 +75,11 @@ static int unknown_command(const char *name)
     return clv_status_exit_code(CLV_ERR_USAGE);
 }
 
-/* How many of this command mpirun or srun started, all to do the same work; 1 if each is told its own shard. */
+/* Returns how many processes mpirun or srun started for the same work; 1 if --shard gives each its own part. */
 static int32_t copies_to_share(int argc, char **argv)
 {
-    /* Set by Open MPI; by MPICH and srun --mpi=pmi2; by every srun: it means MPI only beside PMIx. The first that is
-     * set holds: an mpirun within a Slurm job starts its processes from a step of srun's. */
+    /* Set by Open MPI; by MPICH and srun --mpi=pmi2; by every srun, where it means MPI only beside PMIx. The first that
+     * is set counts, since mpirun within a Slurm job starts its processes in a step of srun. */
     static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
     const size_t n_sizes = getenv("PMIX_RANK") ? 3 : 2;
     size_t k = 0;
@@ -94,22 +94,22 @@ static int32_t copies_to_share(int argc, char **argv)
     return n > 1 ? n : 1;
 }
 
-/* mpirun may end everybody as soon as one has ended. */
-static void leave_team(void)
+/* mpirun may kill all processes as soon as one has ended, so all end together. */
+static void leave_processes(void)
 {
     fflush(stdout);
     comm_leave();
 }
 
-/* Joins the others. The leader alone prints; argp may end the process, hence atexit. */
-static enum clv_status join_team(const struct command *command, int32_t n, struct clv_error *err)
+/* Joins the other processes; only rank 0 prints. Leaves by atexit, since argp may end the process. */
+static enum clv_status join_processes(const struct command *command, int32_t n, struct clv_error *err)
 {
     FAIL_IF(!comm_is_built(), CLV_ERR_USAGE,
             "started %d times by mpirun or srun, and each would do all of the work: this cleave was built without MPI; "
             "segment, probabilities, features and score take their part by --shard I/%d",
             n, n);
     const enum clv_status status = comm_join(err);
-    atexit(leave_team); /* also where it failed halfway */
+    atexit(leave_processes); /* also after a partial failure */
     MUST(status);
     if (comm_rank())
         console_silence();
@@ -119,7 +119,7 @@ static enum clv_status join_team(const struct command *command, int32_t n, struc
     return CLV_OK;
 }
 
-/* Appends what is nearly called so to the message of a path that is not there: "; is photos/imgs meant?" */
+/* Appends a similar name in the folder to the message about a missing path: "; is photos/imgs meant?" */
 static void add_near_path(struct clv_error *err, char *path)
 {
     struct clv_error ignored;
@@ -149,7 +149,7 @@ static int run(const struct command *command, int argc, char **argv)
 {
     struct clv_error err = {0};
     int32_t n_copies = copies_to_share(argc, argv);
-    enum clv_status status = n_copies > 1 ? join_team(command, n_copies, &err) : CLV_OK;
+    enum clv_status status = n_copies > 1 ? join_processes(command, n_copies, &err) : CLV_OK;
     char title[64];
     snprintf(title, sizeof title, "cleave %s", command->name);
     argv[0] = title;
@@ -157,13 +157,13 @@ static int run(const struct command *command, int argc, char **argv)
         status = comm_agree(command->run(argc, argv, &err), &err);
     console_clear();
     int exit_code = output_locks_exit_code() ? output_locks_exit_code() : clv_status_exit_code(status);
-    if (signals_exit_code()) /* a signal outranks what it caused */
+    if (signals_exit_code()) /* a signal takes precedence over the failure that it caused */
         exit_code = signals_exit_code();
     for (int i = 1; i < argc && status == CLV_ERR_NO_INPUT && err.message[0]; i++)
         add_near_path(&err, strrchr(argv[i], '=') ? strrchr(argv[i], '=') + 1 : argv[i]);
     if (status != CLV_OK && err.message[0])
         console_failure(exit_code, "%s", err.message);
-    return comm_rank() ? EXIT_SUCCESS : exit_code; /* the leader tells */
+    return comm_rank() ? EXIT_SUCCESS : exit_code; /* rank 0 returns it */
 }
 
 int main(int argc, char **argv)

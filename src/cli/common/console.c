@@ -1,6 +1,5 @@
-/* Prints notes, errors and a progress line on standard error, or events as lines of JSON, through a filter that shows
- * control characters of names as escapes. One lock guards all of it, so that any thread may print. Start at message and
- * show_progress. */
+/* Prints messages and a progress line on standard error, or events as lines of JSON. A filter shows control characters
+ * as escapes. One lock guards the state, so that any thread may print. Start at message and show_progress. */
 #include "cli/common/common.h"
 
 #include <errno.h>
@@ -18,20 +17,19 @@
 
 #define FIRST_SHOWN_S 1.0
 #define SHOWN_EVERY_S 0.1
-#define HEARTBEAT_S   60 /* between lines where there is no terminal */
+#define HEARTBEAT_S   60 /* between progress lines without a terminal */
 
 static struct {
     pthread_mutex_t lock;
-    FILE *raw; /* standard error without the filter, for the escapes that are ours */
+    FILE *raw; /* standard error without the filter, for colours and cursor movements */
     bool terminal, colour, quiet;
     enum console_progress_form form;
-    bool line_stands;
-    char what[64]; /* the stage that progress belongs to */
-    double started_s, shown_s;
-    double heartbeat_s,
-        said_s; /* said_s: of the last line where there is no terminal, or of the first report; 0: none */
-    double work_done, work_total, work_first; /* console_weigh; what was done at the stage's first report */
-    size_t first; /* units done when the stage was first heard of: a resumed one does not begin at 0 */
+    bool has_line; /* the progress line is on the terminal */
+    char what[64]; /* the current stage */
+    double started_s, shown_s, heartbeat_s;
+    double line_s;                            /* time of the last progress line or the first report; 0: none */
+    double work_done, work_total, work_first; /* console_weigh; work_first: work_done at the stage's first report */
+    size_t first;                             /* units done at the stage's first report; not 0 if it was resumed */
 } console = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Writes all bytes to a descriptor. */
@@ -47,7 +45,7 @@ static bool write_all(int fd, const char *bytes, size_t size)
     return true;
 }
 
-/* A filter's cookie. A character that an escape may begin with, 0xc2, is kept until the next one decides. */
+/* The state of a filter. 0xc2, which may begin a control character in UTF-8, is kept until the next byte. */
 struct filter {
     int fd;
     bool is_kept;
@@ -138,12 +136,12 @@ bool console_is_quiet(void)
 
 static void wipe(void)
 {
-    if (console.line_stands)
+    if (console.has_line)
         fputs("\r\033[K", console.raw);
-    console.line_stands = false;
+    console.has_line = false;
 }
 
-/* A line of --progress json: {"event":"EVENT", what was put after it, and "}". Releases the text. */
+/* Ends a line of --progress json that begin_event began, writes it and releases the text. */
 static void put_event(struct text *line)
 {
     text_put(line, "}\n");
@@ -162,7 +160,7 @@ static struct text begin_event(const char *event, const char *key, const char *v
     return line;
 }
 
-/* exit_code 0: the command goes on. */
+/* Prints a message or its event. exit_code 0: the command continues. */
 static void message(const char *severity, int exit_code, const char *colour, const char *format, va_list args)
 {
     char line[CLV_ERROR_MESSAGE_MAX + 256];
@@ -247,7 +245,7 @@ void console_weigh(double done, double total)
     pthread_mutex_unlock(&console.lock);
 }
 
-/* NAN: not known. */
+/* Returns the estimated time left, NAN: not known. */
 static double seconds_left(size_t done, size_t total, double elapsed_s)
 {
     double worked = console.work_done - console.work_first;
@@ -274,7 +272,7 @@ static void format_progress(char line[256], size_t done, size_t total, const cha
     text_hide_controls(line);
 }
 
-static void say_progress(size_t done, size_t total, const char *note, double left_s)
+static void print_progress(size_t done, size_t total, const char *note, double left_s)
 {
     char line[256];
     format_progress(line, done, total, note, left_s);
@@ -289,7 +287,7 @@ static void draw(size_t done, size_t total, const char *note, double left_s)
     int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 ? window.ws_col : 80;
     fprintf(console.raw, "\r%.*s\033[K", columns - 1, line);
     fflush(console.raw);
-    console.line_stands = true;
+    console.has_line = true;
 }
 
 static void put_progress(size_t done, size_t total, const char *note, double left_s)
@@ -316,25 +314,25 @@ static void show_progress(void *context, const char *what, size_t done, size_t t
         snprintf(console.what, sizeof console.what, "%s", what);
         console.started_s = now;
         console.work_first = console.work_done;
-        console.first = done > 1 ? done : 0; /* the first of all reports is of one unit done */
+        console.first = done > 1 ? done : 0; /* the first report of a stage from its beginning has one unit done */
         console.shown_s = 0;
     }
-    console.said_s = console.said_s ? console.said_s : now;
+    console.line_s = console.line_s ? console.line_s : now;
     bool is_last = total && done >= total, is_due = now - console.shown_s >= SHOWN_EVERY_S;
     double left_s = seconds_left(done, total, now - console.started_s);
     if (is_last && !is_json)
         wipe();
     else if (is_json    ? is_last || is_due
              : is_drawn ? is_due && now - console.started_s >= FIRST_SHOWN_S
-                        : now - console.said_s >= console.heartbeat_s) {
-        (is_json ? put_progress : is_drawn ? draw : say_progress)(done, total, note, left_s);
-        console.shown_s = console.said_s = now;
+                        : now - console.line_s >= console.heartbeat_s) {
+        (is_json ? put_progress : is_drawn ? draw : print_progress)(done, total, note, left_s);
+        console.shown_s = console.line_s = now;
     }
     pthread_mutex_unlock(&console.lock);
 }
 
-/* A summary goes to standard output, unless an output does; or it is an event. */
-static void say(void *context, enum clv_message kind, const char *text)
+/* Prints a message by its kind; the summary is printed to its stream, or is an event. */
+static void show_message(void *context, enum clv_message kind, const char *text)
 {
     FILE *summary = context;
     if (kind == CLV_NOTE)
@@ -357,7 +355,8 @@ static void say(void *context, enum clv_message kind, const char *text)
 
 struct clv_progress console_progress(FILE *summary)
 {
-    return (struct clv_progress){.report = show_progress, .context = summary, .stop = signals_stop(), .say = say};
+    return (struct clv_progress){
+        .report = show_progress, .context = summary, .stop = signals_stop(), .say = show_message};
 }
 
 enum clv_status console_output(struct text *text, struct clv_error *err)

@@ -5,9 +5,9 @@
 #include "base/base.h"
 #include "cli/common/common.h"
 
-/* Prints words from `column` on, in lines of at most WIDTH that begin at `indent`. */
 enum { WIDTH = 100, COLUMN = 29 };
 
+/* Prints words from `column` on, in lines of at most WIDTH that begin at `indent`. */
 static void put_words(FILE *stream, const char *words, int indent, int column)
 {
     while (*words) {
@@ -26,7 +26,7 @@ static void put_words(FILE *stream, const char *words, int indent, int column)
     fputc('\n', stream);
 }
 
-/* Prints the value of the option's member, if it could be given as an option. */
+/* Prints the value of the option's member, if the option could have it. */
 static void put_default(struct text *text, const struct clv_option *option, const void *base)
 {
     const void *member = (const char *)base + option->offset;
@@ -61,7 +61,7 @@ static void put_default(struct text *text, const struct clv_option *option, cons
     }
 }
 
-/* Prints the help of an option, with its default and its values in brackets. */
+/* Appends the help of an option, with its values and its default in brackets. */
 static void describe(struct text *text, const struct clv_option *option, const struct option_group *group,
                      bool is_short, bool has_default)
 {
@@ -126,7 +126,7 @@ void option_help_short(FILE *stream, const char *command, const struct option_ta
             table->examples[1], command);
 }
 
-/* Whether a section was begun by an earlier row. */
+/* Returns whether an earlier row has the option's section. */
 static bool is_repeated(const struct option_table *table, const struct clv_option *option)
 {
     for (const struct option_group *group = table->groups; group->rows; group++)

@@ -1,5 +1,5 @@
-/* Parses a command line by a table of options, over argp: options_parse fills the members that the rows name and
- * records what was given, options_check applies rules on them. Rows that all commands share are here. */
+/* Parses a command line with argp, by a table of options. options_parse sets the members that the rows name and records
+ * the given options, options_check applies rules to them. Also has the rows of the options that all commands share. */
 #include "cli/common/common.h"
 
 #include <argp.h>
@@ -108,7 +108,7 @@ struct parser_state {
     enum clv_status status;
 };
 
-static void record(struct text *canonical, const struct clv_option *option, const char *typed)
+static void record_option(struct text *canonical, const struct clv_option *option, const char *typed)
 {
     text_printf(canonical, " --%s", option->name);
     if (!typed)
@@ -117,11 +117,11 @@ static void record(struct text *canonical, const struct clv_option *option, cons
     text_put_word(canonical, typed);
 }
 
-static enum clv_status take(const struct option_group *group, const struct clv_option *option, const char *typed,
-                            struct common_options *common, struct clv_error *err)
+static enum clv_status set_option(const struct option_group *group, const struct clv_option *option, const char *typed,
+                                  struct common_options *common, struct clv_error *err)
 {
     if (group->is_recorded && !(option->flags & CLV_OPTION_UNRECORDED))
-        record(&common->canonical, option, typed);
+        record_option(&common->canonical, option, typed);
     if (!options_given(common, option->name) && common->n_given < MAX_OPTIONS)
         common->given[common->n_given++] = option;
     if (option->kind != CLV_OPTION_TEXT || !(option->flags & CLV_OPTION_AGAIN))
@@ -162,14 +162,14 @@ static error_t parse(int key, char *typed, struct argp_state *state)
     for (const struct option_group *group = self->table->groups; group->rows; group++)
         for (const struct clv_option *option = group->rows; option->name; option++, index++)
             if (key == (option->short_name ? option->short_name : index)) {
-                self->status = take(group, option, typed, common, self->err);
+                self->status = set_option(group, option, typed, common, self->err);
                 return self->status == CLV_OK ? 0 : EINVAL;
             }
     return ARGP_ERR_UNKNOWN;
 }
 
-/* The row of a long option, in full or by the beginning that no other has; NULL if there is none. *n: how many begin so,
- * one if the word is the whole name; listed gets the names. */
+/* Returns the row of a long option, by its whole name or by a unique prefix; NULL if there is none. *n = how many names
+ * have the prefix, or 1 for a whole name; `listed` receives these names. */
 static const struct clv_option *look_up_long(size_t *n, struct text *listed, const struct option_table *table,
                                              const char *typed, size_t length)
 {
@@ -198,8 +198,8 @@ static const struct clv_option *look_up_short(const struct option_table *table, 
     return NULL;
 }
 
-/* Whether a word begins one of the options of every command, which print and end: --he, -h. */
-static bool is_of_every_command(const char *typed, size_t length, bool is_long)
+/* Returns whether a word is, or is a prefix of, an option that prints something and ends: --he, -h. */
+static bool is_print_option(const char *typed, size_t length, bool is_long)
 {
     static const char *const names[] = {"help", "usage", "version", "list-options"};
     bool found = !is_long && (*typed == 'h' || *typed == '?' || *typed == 'V');
@@ -208,8 +208,8 @@ static bool is_of_every_command(const char *typed, size_t length, bool is_long)
     return found;
 }
 
-static enum clv_status refuse_unknown(const struct option_table *table, const char *typed, size_t length,
-                                      struct clv_error *err)
+static enum clv_status fail_unknown(const struct option_table *table, const char *typed, size_t length,
+                                    struct clv_error *err)
 {
     const char *names[MAX_OPTIONS];
     char name[64];
@@ -223,7 +223,7 @@ static enum clv_status refuse_unknown(const struct option_table *table, const ch
     return fail(err, CLV_ERR_USAGE, "unrecognized option '--%s'; --help all lists the options", name);
 }
 
-/* Refuses a long option that the table lacks or that is used wrongly. *takes_next: its value is the next word. */
+/* Fails for a long option that is unknown or used wrongly. *takes_next = whether its value is the next word. */
 static enum clv_status check_long(bool *takes_next, const struct option_table *table, const char *typed, bool is_last,
                                   struct clv_error *err)
 {
@@ -234,7 +234,7 @@ static enum clv_status check_long(bool *takes_next, const struct option_table *t
     NEED(!listed.failed);
     FAIL_IF(n > 1, CLV_ERR_USAGE, "option '--%.*s' is the beginning of %s", (int)length, typed, listed.bytes);
     if (!option)
-        return refuse_unknown(table, typed, length, err);
+        return fail_unknown(table, typed, length, err);
     FAIL_IF(!option->argument && typed[length], CLV_ERR_USAGE, "--%s takes no value", option->name);
     FAIL_IF(option->argument && !typed[length] && is_last, CLV_ERR_USAGE, "--%s needs a value: --%s %s", option->name,
             option->name, option->argument);
@@ -242,13 +242,13 @@ static enum clv_status check_long(bool *takes_next, const struct option_table *t
     return CLV_OK;
 }
 
-/* Refuses a word of short options if one of them is unknown or is used wrongly. Only the last may have a value, which is
- * the next word if *takes_next. */
+/* Fails if one of the short options in a word is unknown or used wrongly. Only the last may have a value, which is the
+ * next word if *takes_next. */
 static enum clv_status check_short(bool *takes_next, bool *is_over, const struct option_table *table, const char *typed,
                                    bool is_last, struct clv_error *err)
 {
     for (; *typed; typed++) {
-        if ((*is_over = is_of_every_command(typed, 1, false)))
+        if ((*is_over = is_print_option(typed, 1, false)))
             return CLV_OK;
         const struct clv_option *option = look_up_short(table, *typed);
         FAIL_IF(!option, CLV_ERR_USAGE, "unrecognized option '-%c'; --help all lists the options", *typed);
@@ -261,7 +261,7 @@ static enum clv_status check_short(bool *takes_next, bool *is_over, const struct
     return CLV_OK;
 }
 
-/* argp would say what is wrong in its own form, and not what is near. */
+/* Checks all options before argp does, whose messages have another form and suggest no similar option. */
 static enum clv_status check_spelling(const struct option_table *table, int argc, char **argv, struct clv_error *err)
 {
     bool is_over = false;
@@ -271,7 +271,7 @@ static enum clv_status check_spelling(const struct option_table *table, int argc
         bool takes_next = false;
         if (argv[i][0] != '-' || !*typed)
             continue;
-        if (is_long && is_of_every_command(typed + 1, strcspn(typed + 1, "="), true)) {
+        if (is_long && is_print_option(typed + 1, strcspn(typed + 1, "="), true)) {
             FAIL_IF(strchr(typed, '='), CLV_ERR_USAGE, "--%.*s takes no value", (int)strcspn(typed + 1, "="),
                     typed + 1);
             return CLV_OK;
@@ -331,20 +331,20 @@ enum clv_status options_take_arguments(const struct option_table *table, struct 
         bool takes_all = k + 1 == n && option->flags & CLV_OPTION_AGAIN;
         bool takes_one = takes_all || !options_given(common, names[k]);
         for (; takes_one && used < common->n_arguments; takes_one = takes_all)
-            MUST(take(group, option, common->arguments[used++], common, err));
+            MUST(set_option(group, option, common->arguments[used++], common, err));
     }
     FAIL_IF(used < common->n_arguments, CLV_ERR_USAGE, "%s: one argument too many", common->arguments[used]);
     NEED(!common->canonical.failed);
     return CLV_OK;
 }
 
-/* Or, where its splits are asked for, the folder of one. */
-static bool is_manifest(const char *path, bool or_its_folder)
+/* Returns whether a path is named like a manifest or, with `allows_folder`, is a folder with one. */
+static bool is_manifest(const char *path, bool allows_folder)
 {
-    char *inside = or_its_folder ? path_join(path, "manifest.tsv") : NULL;
-    bool is_there = (text_ends_with(path, ".tsv") && strlen(path) > 4) || (inside && path_exists(inside));
+    char *inside = allows_folder ? path_join(path, "manifest.tsv") : NULL;
+    bool result = (text_ends_with(path, ".tsv") && strlen(path) > 4) || (inside && path_exists(inside));
     array_free(inside);
-    return is_there;
+    return result;
 }
 
 enum clv_status options_take_manifest(const struct option_table *table, struct common_options *common,
@@ -357,7 +357,7 @@ enum clv_status options_take_manifest(const struct option_table *table, struct c
         return CLV_OK;
     const struct option_group *group;
     const struct clv_option *option = find_option(&group, table, "data");
-    MUST(take(group, option, common->arguments[k], common, err));
+    MUST(set_option(group, option, common->arguments[k], common, err));
     common->n_arguments--;
     memmove(common->arguments + k, common->arguments + k + 1, (common->n_arguments - k) * sizeof *common->arguments);
     return CLV_OK;

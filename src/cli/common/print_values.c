@@ -1,4 +1,4 @@
-/* Writes keys, numbers and strings of a JSON object into a text, with commas where they belong. */
+/* Appends keys, numbers and strings of a JSON object to a text, with commas between members. */
 #include "cli/common/common.h"
 
 void json_put_key(struct text *text, const char *key)

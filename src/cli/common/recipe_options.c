@@ -1,4 +1,4 @@
-/* Checks the options of features together, and sets the defaults that depend on others, once all are parsed
+/* Checks combinations of options of features, and sets defaults that depend on other options, after parsing
  * (recipe_options_finish). */
 #include "cli/common/common.h"
 
@@ -8,7 +8,7 @@
 #include "cleave/train.h"
 #include "train/train.h"
 
-static void use_defaults_of_patches(struct clv_recipe *recipe, const struct common_options *common)
+static void set_patch_defaults(struct clv_recipe *recipe, const struct common_options *common)
 {
     struct clv_recipe defaults;
     clv_recipe_init_patches(&defaults);
@@ -25,7 +25,7 @@ enum clv_status recipe_options_finish(struct clv_train_options *task, const stru
 {
     struct clv_recipe *recipe = &task->recipe;
     if (recipe->nodes == CLV_NODES_PATCHES)
-        use_defaults_of_patches(recipe, common);
+        set_patch_defaults(recipe, common);
     if (recipe->scale > 0) {
         int32_t given = recipe->blocks;
         clv_recipe_fix_scale(recipe, recipe->scale);

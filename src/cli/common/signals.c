@@ -12,9 +12,9 @@
 #include "cleave/status.h"
 #include "cluster/comm.h"
 
-static volatile int stop, stop_of_all; /* what several processes agreed on */
+static volatile int stop, shared_stop; /* shared_stop: the processes have agreed to stop */
 static volatile sig_atomic_t received, requeues, is_alone;
-static bool is_team;
+static bool is_shared;
 
 static int asks_for_requeue(int number)
 {
@@ -24,10 +24,11 @@ static int asks_for_requeue(int number)
 static void on_signal(int number)
 {
     received = received ? received : number;
-    bool again = __atomic_exchange_n(&stop, 1, __ATOMIC_RELAXED); /* other threads look at it, or take a signal, too */
-    if (again && asks_for_requeue(number))
+    /* Atomic, since other threads read it, and may handle signals, too. */
+    bool is_repeated = __atomic_exchange_n(&stop, 1, __ATOMIC_RELAXED);
+    if (is_repeated && asks_for_requeue(number))
         return;
-    if (again) {
+    if (is_repeated) {
         static const char message[] = "cleave: note: stopped; a command that has --resume continues with it\n";
         file_remove_temporaries();
         if (write(STDERR_FILENO, message, sizeof message - 1) < 0)
@@ -35,10 +36,10 @@ static void on_signal(int number)
         _exit(128 + number);
     }
     if (is_alone)
-        __atomic_store_n(&stop_of_all, 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&shared_stop, 1, __ATOMIC_RELAXED);
 }
 
-/* The reader of our output has gone: removes temporary files, then ends as by default. */
+/* The reader of the output has closed it: removes temporary files, then ends by the default action. */
 static void on_broken_pipe(int number)
 {
     file_remove_temporaries();
@@ -63,21 +64,22 @@ static void write_message(const char *path)
         return; /* the message has no reader */
 }
 
-/* Reports a mapped file that can no longer be read. Any other fault is the program's own, and ends it as by default. */
+/* Reports a mapped file that can no longer be read. Any other fault is a bug, and ends the process by the default
+ * action. */
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     (void)context;
     const char *path = file_map_at(info->si_addr);
     if (!path) {
         signal(number, SIG_DFL);
-        return; /* to the same instruction */
+        return; /* the instruction runs again and ends the process */
     }
     file_remove_temporaries();
     write_message(path);
     _exit(clv_status_exit_code(CLV_ERR_NO_INPUT));
 }
 
-/* A signal that the parent chose to ignore (nohup, background jobs of old shells) stays ignored. */
+/* Installs a handler, unless the parent process ignores the signal (nohup, background jobs of old shells). */
 static void handle(int number, void (*handler)(int), int flags)
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = flags}, old;
@@ -103,31 +105,31 @@ void signals_requeue(void)
     handle(SIGUSR1, on_signal, SA_RESTART);
 }
 
-static int noticed(void)
+static int received_signal(void)
 {
     return received;
 }
 
-static void agree(int number)
+static void adopt_signal(int number)
 {
     received = number;
     __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
-    __atomic_store_n(&stop_of_all, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&shared_stop, 1, __ATOMIC_RELAXED);
 }
 
-/* A signal that arrives while a process works alone becomes known to the others at their next meeting, where they all
- * end the work. */
+/* While a process works alone, a signal stops it at once; the other processes learn of it at the next synchronisation,
+ * where all end the work. */
 static void work_alone(bool alone)
 {
     is_alone = alone;
     if (alone && received)
-        __atomic_store_n(&stop_of_all, 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&shared_stop, 1, __ATOMIC_RELAXED);
 }
 
 void signals_share(void)
 {
-    const struct comm_signal_hooks hooks = {noticed, agree, work_alone};
-    is_team = comm_size() > 1;
+    const struct comm_signal_hooks hooks = {received_signal, adopt_signal, work_alone};
+    is_shared = comm_size() > 1;
     comm_listen(&hooks);
 }
 
@@ -139,7 +141,7 @@ void signals_complete(void)
 
 const volatile int *signals_stop(void)
 {
-    return is_team ? &stop_of_all : &stop;
+    return is_shared ? &shared_stop : &stop;
 }
 
 int signals_exit_code(void)

@@ -1,4 +1,4 @@
-/* `cleave import`: makes a set of annotations of other programs. Formats that outline objects are read by
+/* `cleave import`: makes a set from annotations of other programs. Formats with outlines of objects are read by
  * src/data/boxes and painted here (import_outlines); import_dsb.c, import_voc.c, import_masks.c and import_letters.c
  * have the others. Start at run. */
 #include <limits.h>
@@ -82,7 +82,7 @@ static const struct clv_option import_rows[] = {
     {0},
 };
 
-/* The formats that are not formats of boxes: name, form (not a clv_boxes_form) and help. */
+/* Formats that clv_boxes_read does not read: name, form (not an enum clv_boxes_form) and help. */
 enum { FORM_LETTERS = -1, FORM_DSB = -2, FORM_MASKS = -3 };
 #define EACH_OTHER_FORMAT(ROW)                                                                                         \
     ROW("dsb", FORM_DSB, "folders NAME/images/ and NAME/masks/, a mask an object, as of the Data Science Bowl 2018")   \
@@ -119,15 +119,15 @@ static enum clv_status find_form(int *form, const char *name, struct clv_error *
 static enum clv_status check_letters(struct import *self, struct clv_error *err)
 {
     const struct import_options *options = &self->options;
-    const char *idle = options->images     ? "images"
-                       : options->property ? "property"
-                       : options->outside  ? "outside"
-                                           : options->of_split;
-    if (idle)
+    const char *unused = options->images     ? "images"
+                         : options->property ? "property"
+                         : options->outside  ? "outside"
+                                             : options->split_option;
+    if (unused)
         return fail(err, CLV_ERR_USAGE,
                     "--%s cannot be used with the format letters: letters are not images; leave it out, and choose "
                     "among them by --folds",
-                    idle);
+                    unused);
     MUST(common_options_check(self->common, "the format letters", "letters are not images", err));
     return outputs_claim(&self->common->outputs, options->output, options->overwrite, "", &options->annotations, 1,
                          err);
@@ -159,7 +159,7 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
         return fail(err, CLV_ERR_USAGE, "%s: import takes a format and one file or folder", common->arguments[2]);
     options->form = common->n_arguments ? common->arguments[0] : NULL;
     options->annotations = common->n_arguments > 1 ? common->arguments[1] : NULL;
-    options->of_split = options_first_given(common, SECTION_SPLIT);
+    options->split_option = options_first_given(common, SECTION_SPLIT);
     if (!options->form)
         return fail(err, CLV_ERR_USAGE, "import: which format? " FORMAT_NAMES "or letters");
     MUST(find_form(form, options->form, err));
@@ -167,9 +167,10 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
     FAIL_IF(!options->output || !*options->output, CLV_ERR_USAGE, "import: no output; add -o FOLDER");
     if (*form == FORM_LETTERS)
         return check_letters(self, err);
-    const char *of_masks = *form == FORM_MASKS ? NULL : options_first_given(common, SECTION_MASKS);
-    FAIL_IF(of_masks, CLV_ERR_USAGE, "--%s cannot be used with the format %s: it is for the format masks; leave it out",
-            of_masks, options->form);
+    const char *mask_option = *form == FORM_MASKS ? NULL : options_first_given(common, SECTION_MASKS);
+    FAIL_IF(mask_option, CLV_ERR_USAGE,
+            "--%s cannot be used with the format %s: it is for the format masks; leave it out", mask_option,
+            options->form);
     FAIL_IF(options->codes && options->labels, CLV_ERR_USAGE,
             "--codes cannot be used with --labels: --labels names the values; leave out one of them");
     FAIL_IF(options->has_folds, CLV_ERR_USAGE,
@@ -184,7 +185,7 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
     if (*form == CLV_BOXES_GEOJSON && !options->property)
         options->property = "label";
     if (*form == FORM_MASKS && !options_given(common, "train-share"))
-        options->train_share = 1; /* converted masks stay the set that they were */
+        options->train_share = 1; /* converted masks are not divided into splits */
     options->limits = self->common->limits;
     FAIL_IF(options->limits.max_jpeg_scans || options->limits.grey16_high || options->limits.band_files ||
                 stack_axes_are_chosen(),
@@ -197,9 +198,9 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
     return CLV_OK;
 }
 
-/* values[n_labels] of the boxes' labels, and labels.tsv. */
-static enum clv_status give_values(uint8_t *values, struct import_set *self, const struct clv_boxes *boxes,
-                                   struct clv_error *err)
+/* Assigns values[n_labels] to the boxes' labels, and writes labels.tsv. */
+static enum clv_status assign_values(uint8_t *values, struct import_set *self, const struct clv_boxes *boxes,
+                                     struct clv_error *err)
 {
     struct clv_labels labels = {0};
     MUST(boxes_label_values(values, &labels, boxes, self->options->annotations, err));
@@ -232,7 +233,7 @@ static void put_box(struct import_set *self, const char *label, const double sid
     text_put(&self->boxes, "\n");
 }
 
-/* Boxes, and voids as boxes that are to be ignored. */
+/* Adds boxes to boxes.tsv, and voids as boxes with the label __ignore__. */
 static enum clv_status add_boxes(struct import_set *self, const struct clv_boxes *boxes, const struct clv_box *placed,
                                  const struct clv_image_boxes *entry, const int32_t size[2], struct clv_error *err)
 {
@@ -250,7 +251,7 @@ static enum clv_status add_boxes(struct import_set *self, const struct clv_boxes
     return self->boxes.failed ? fail_memory(err) : CLV_OK;
 }
 
-/* The split that was published: as the annotations say, or as folders are called. */
+/* Returns the published split: by the annotations, or by the names of folders. */
 static const char *find_split(const struct clv_image_boxes *entry, const char *name)
 {
     const char *split = entry->split ? boxes_split_of(entry->split, strlen(entry->split)) : NULL;
@@ -259,16 +260,16 @@ static const char *find_split(const struct clv_image_boxes *entry, const char *n
     return split ? split : boxes_split_of_path(name);
 }
 
-/* The image with its mask and objects, or its boxes. */
-static enum clv_status take_image(struct import_set *self, const struct clv_item *item, const struct clv_boxes *boxes,
-                                  const struct clv_image_boxes *entry, const uint8_t *values, struct clv_error *err)
+/* Adds an image with its mask and objects, or with its boxes. */
+static enum clv_status import_image(struct import_set *self, const struct clv_item *item, const struct clv_boxes *boxes,
+                                    const struct clv_image_boxes *entry, const uint8_t *values, struct clv_error *err)
 {
     int32_t size[2];
     OWNED(import_objects_release) struct import_objects objects = {0};
     OWNED_ARRAY struct clv_box *placed = array_alloc(entry->n_boxes, sizeof *placed);
     NEED(placed);
     MUST(item_image_size(&size[0], &size[1], item, &self->options->limits, err));
-    MUST(clv_boxes_place(placed, NULL, boxes, entry, size[0], size[1], err)); /* refuses sizes that differ */
+    MUST(clv_boxes_place(placed, NULL, boxes, entry, size[0], size[1], err)); /* fails if the sizes differ */
     MUST(import_add(self, item->name, item->image, NULL, err));
     self->items[self->n - 1].published = find_split(entry, item->name);
     if (!has_outlines(entry))
@@ -278,8 +279,8 @@ static enum clv_status take_image(struct import_set *self, const struct clv_item
     return import_objects_end(&objects, self, err);
 }
 
-/* Whether nothing that could be learned is known of an image: what is marked in it cannot be used, or only boxes can
- * and it is not known what is outside of them. */
+/* Returns whether nothing can be learned from an image: it has no entry, or neither its background nor a mask of it is
+ * known. */
 static bool is_unknown(const struct clv_image_boxes *entry)
 {
     if (!entry)
@@ -288,38 +289,38 @@ static bool is_unknown(const struct clv_image_boxes *entry)
     return !clv_boxes_are_known(entry) && !(is_mask && entry->is_unsure);
 }
 
-/* Whether what is said is of all images: a layer. */
-static bool is_of_all(const struct clv_boxes *boxes, const struct import_options *options)
+/* Returns whether one GeoJSON layer is for all images. */
+static bool is_common_layer(const struct clv_boxes *boxes, const struct import_options *options)
 {
     return boxes->form == CLV_BOXES_GEOJSON && !path_is_folder(options->annotations);
 }
 
-static enum clv_status take_images(struct import_set *self, const struct clv_set *images, const struct clv_boxes *boxes,
-                                   const struct clv_image_boxes *const *entries, const uint8_t *values,
-                                   struct clv_error *err)
+static enum clv_status import_images(struct import_set *self, const struct clv_set *images,
+                                     const struct clv_boxes *boxes, const struct clv_image_boxes *const *entries,
+                                     const uint8_t *values, struct clv_error *err)
 {
     size_t n_without = 0;
     const char *first_without = NULL;
-    bool is_layer = boxes->form == CLV_BOXES_GEOJSON, is_one = is_of_all(boxes, self->options);
+    bool is_layer = boxes->form == CLV_BOXES_GEOJSON, is_one = is_common_layer(boxes, self->options);
     if (is_one && images->n_items > 1)
         MUST(import_check_georeferences(images, err));
     for (size_t i = 0; i < images->n_items; i++) {
         const struct clv_item *item = &images->items[i];
         const struct clv_image_boxes *entry = is_one ? boxes->images : entries[i];
         OWNED(import_unlay) struct clv_image_boxes laid = {0};
-        enum clv_status taken = CLV_OK; /* import_settle passes over images that fail */
+        enum clv_status status = CLV_OK; /* import_settle skips images that fail */
         if (entry && is_layer) {
-            taken = import_lay(&laid, entry, item->image, &self->options->limits, err);
+            status = import_lay(&laid, entry, item->image, &self->options->limits, err);
             entry = &laid;
         }
-        if (taken == CLV_OK && is_unknown(entry)) {
+        if (status == CLV_OK && is_unknown(entry)) {
             first_without = n_without++ ? first_without : item->name;
             continue;
         }
         size_t n_before = self->n;
-        if (taken == CLV_OK)
-            taken = take_image(self, item, boxes, entry, values, err);
-        MUST(import_settle(self, n_before, taken, err));
+        if (status == CLV_OK)
+            status = import_image(self, item, boxes, entry, values, err);
+        MUST(import_settle(self, n_before, status, err));
     }
     if (n_without)
         console_note("%s: says nothing of %zu of %zu images, which were skipped; the first is %s",
@@ -332,7 +333,7 @@ static enum clv_status take_images(struct import_set *self, const struct clv_set
     return CLV_OK;
 }
 
-/* An entry is of one image: of two photos of its name, which one is meant is unknown. */
+/* Fails if two photos match the same entry, since it is for only one of them. */
 static enum clv_status check_single(const struct clv_boxes *boxes, const struct clv_image_boxes *const *entries,
                                     const struct clv_set *images, const struct import_options *options,
                                     struct clv_error *err)
@@ -357,7 +358,7 @@ static enum clv_status fail_empty(const struct import_set *self, const struct cl
                                   struct clv_error *err)
 {
     size_t n_named = 0;
-    bool is_one = is_of_all(boxes, self->options);
+    bool is_one = is_common_layer(boxes, self->options);
     for (size_t i = 0; i < images->n_items; i++)
         n_named += is_one || entries[i] != NULL;
     if (n_named)
@@ -368,7 +369,7 @@ static enum clv_status fail_empty(const struct import_set *self, const struct cl
                 boxes->images[0].image);
 }
 
-/* Annotations that name images: outlines and boxes. */
+/* Imports annotations that name images: outlines and boxes. */
 static enum clv_status import_outlines(struct import_set *self, int form, struct clv_error *err)
 {
     OWNED(clv_set_release) struct clv_set images = {0};
@@ -390,7 +391,7 @@ static enum clv_status import_outlines(struct import_set *self, int form, struct
     OWNED_ARRAY char *ambiguous = NULL;
     size_t n_ambiguous = 0;
     NEED(names && entries && values);
-    MUST(give_values(values, self, &boxes, err));
+    MUST(assign_values(values, self, &boxes, err));
     for (size_t i = 0; i < images.n_items; i++)
         names[i] = images.items[i].name;
     MUST(boxes_find_clear(entries, &n_ambiguous, &ambiguous, &boxes, names, images.n_items, err));
@@ -398,13 +399,13 @@ static enum clv_status import_outlines(struct import_set *self, int form, struct
         console_error("%s", ambiguous);
         self->n_failed += n_ambiguous;
     }
-    if (!is_of_all(&boxes, self->options))
+    if (!is_common_layer(&boxes, self->options))
         MUST(check_single(&boxes, entries, &images, self->options, err));
-    MUST(take_images(self, &images, &boxes, entries, values, err));
+    MUST(import_images(self, &images, &boxes, entries, values, err));
     return self->n ? CLV_OK : fail_empty(self, &images, &boxes, entries, err);
 }
 
-/* The folder of images that the note of an exporting run names in its first line. */
+/* *images = the folder of images, from the first line of an exporting run's note. */
 static enum clv_status read_note(char **images, const char *path, const struct import_options *options,
                                  struct clv_error *err)
 {
@@ -416,17 +417,18 @@ static enum clv_status read_note(char **images, const char *path, const struct i
     return CLV_OK;
 }
 
-/* If the annotations are a folder in which `cleave segment --export' wrote, or the form's part of it, *part is that
- * part and *images the folder where the images were; array_free them. NULL: of others. */
+/* If the annotations are an output folder of `cleave segment --export', or the format's part of it, sets *part to that
+ * part and *images to the folder of the segmented images; the caller frees both with array_free. Otherwise both are
+ * unchanged. */
 static enum clv_status find_export(char **part, char **images, const struct import_options *options,
                                    struct clv_error *err)
 {
     char folder[PATH_MAX];
     if (!realpath(options->annotations, folder))
         return CLV_OK; /* reported when they are read */
-    OWNED_ARRAY char *itself = string_copy(folder), *around = path_folder(folder);
-    NEED(itself && around);
-    const char *const folders[2] = {itself, around};
+    OWNED_ARRAY char *copy = string_copy(folder), *parent = path_folder(folder);
+    NEED(copy && parent);
+    const char *const folders[2] = {copy, parent};
     for (int k = 0; k < 2 && !*part; k++) {
         OWNED_ARRAY char *note = path_join(folders[k], RUN_NOTE);
         OWNED_ARRAY char *found =
@@ -442,13 +444,13 @@ static enum clv_status find_export(char **part, char **images, const struct impo
 
 static enum clv_status run(struct import *import, int form, struct clv_error *err)
 {
-    OWNED_ARRAY char *next_to = NULL, *part = NULL, *images = NULL;
+    OWNED_ARRAY char *beside = NULL, *part = NULL, *images = NULL;
     OWNED(import_set_release) struct import_set self = {.options = &import->options};
     OWNED(import_output_release) struct import_output output = {0};
     text_init(&self.boxes, (size_t)1 << 30);
     text_init(&self.labels, 1 << 20);
     text_printf(&self.boxes, "image\tlabel\tx\ty\tw\th\n");
-    if (form != FORM_MASKS) /* masks are where they are */
+    if (form != FORM_MASKS) /* masks may be in an output folder */
         MUST(find_export(&part, &images, &import->options, err));
     if (part)
         import->options.annotations = part;
@@ -456,9 +458,9 @@ static enum clv_status run(struct import *import, int form, struct clv_error *er
         import->options.images = images;
     if (!import->options.images && form >= 0 && form != CLV_BOXES_VOC) {
         const char *path = import->options.annotations;
-        next_to = path_is_folder(path) ? string_copy(path) : path_folder(path);
-        import->options.images = next_to;
-        NEED(next_to);
+        beside = path_is_folder(path) ? string_copy(path) : path_folder(path);
+        import->options.images = beside;
+        NEED(beside);
     }
     MUST(import_output_begin(&output, &import->options, err));
     self.folder = output.work;

@@ -1,12 +1,12 @@
-/* Imports folders like those of the Data Science Bowl 2018: NAME/images/ has one image, NAME/masks/ a mask of each of
- * its objects. Start at import_dsb. */
+/* Imports folders like those of the Data Science Bowl 2018: NAME/images/ has one image, NAME/masks/ one mask per
+ * object. Start at import_dsb. */
 #include <limits.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "cli/import/import.h"
 
-/* The pixels that are not black, as an object. */
+/* Adds the pixels that are not black as an object. */
 static enum clv_status add_mask(struct import_objects *objects, const char *root, const char *below,
                                 const struct clv_image_limits *limits, struct clv_error *err)
 {
@@ -25,7 +25,7 @@ static enum clv_status add_mask(struct import_objects *objects, const char *root
     return import_objects_add(objects, 1, false, &within, err);
 }
 
-/* The length of a path before "images/FILE", or -1 if it does not end so. */
+/* Returns the length of a path before a final "images/FILE", or -1 without one. */
 static int length_before(const char *path)
 {
     static const char last[] = "images/";
@@ -39,9 +39,9 @@ static bool is_mask(const char *path, int length)
     return strncmp(path + length, "masks/", 6) == 0;
 }
 
-/* A folder: its image is files->paths[at], the rest of it ends before `end`. */
-static enum clv_status take(struct import_set *self, const struct path_list *files, size_t at, size_t end, int length,
-                            struct clv_error *err)
+/* Imports a folder: its image is files->paths[at], its other files are those up to `end`. */
+static enum clv_status import_folder(struct import_set *self, const struct path_list *files, size_t at, size_t end,
+                                     int length, struct clv_error *err)
 {
     const char *image = files->paths[at], *root = self->options->annotations, *ending = strrchr(path_name(image), '.');
     OWNED_ARRAY char *path = path_join(root, image);
@@ -80,7 +80,7 @@ enum clv_status import_dsb(struct import_set *self, struct clv_error *err)
         n_folders += length >= 0;
         n_without += length >= 0 && !n_masks;
         if (n_masks)
-            MUST(import_settle(self, n_before, take(self, &files, i, end, length, err), err));
+            MUST(import_settle(self, n_before, import_folder(self, &files, i, end, length, err), err));
     }
     FAIL_IF(!n_folders, CLV_ERR_NO_INPUT, "%s: has no NAME/images/ with NAME/masks/ next to it", root);
     FAIL_IF(!self->n, CLV_ERR_DATA, "%s: no image of it can be taken over", root);

@@ -1,5 +1,5 @@
-/* Lays the polygons of a GeoJSON layer on an image that lies somewhere on Earth: coordinates become pixels by the
- * image's georeference, and polygons that miss the image are dropped. Start at import_lay. */
+/* Converts the polygons of a GeoJSON layer to the pixels of an image, by its georeference, and drops polygons outside
+ * the image. Start at import_lay. */
 #include <string.h>
 
 #include "base/base.h"
@@ -42,7 +42,7 @@ static enum clv_status lay_outline(struct clv_outline *outline, const struct clv
     return CLV_OK;
 }
 
-/* Adds the polygon to boxes[*n], if it is not outside of the image. */
+/* Adds the polygon to boxes[*n] if it intersects the image. */
 static enum clv_status lay_one(struct clv_box *boxes, size_t *n, const struct clv_image_boxes *laid,
                                const struct clv_box *box, const double pixel_of[6], struct clv_error *err)
 {
@@ -60,11 +60,11 @@ static enum clv_status lay_one(struct clv_box *boxes, size_t *n, const struct cl
     return CLV_OK;
 }
 
-/* The georeference's map from coordinates to pixels. */
+/* Finds the affine map from coordinates to pixels: the inverse of the georeference's, or the identity without one. */
 static enum clv_status find_pixels(double pixel_of[6], const struct georeference *georeference,
                                    const struct clv_image_boxes *layer, struct clv_error *err)
 {
-    static const double as_it_is[6] = {1, 0, 0, 0, 1, 0};
+    static const double identity[6] = {1, 0, 0, 0, 1, 0};
     bool ignored;
     int epsg = georeference_epsg(&ignored, georeference), other = layer->n_boxes ? layer->boxes[0].outline->epsg : 0;
     if (epsg && other && epsg != other)
@@ -73,7 +73,7 @@ static enum clv_status find_pixels(double pixel_of[6], const struct georeference
                     epsg, layer->source, other, epsg);
     if (georeference_inverse(pixel_of, georeference))
         return CLV_OK;
-    memcpy(pixel_of, as_it_is, sizeof as_it_is);
+    memcpy(pixel_of, identity, sizeof identity);
     return CLV_OK;
 }
 
@@ -96,7 +96,7 @@ enum clv_status import_check_georeferences(const struct clv_set *images, struct 
     return CLV_OK;
 }
 
-/* Lays the layer's polygons on the image of that georeference; messages do not name the image. */
+/* Converts all polygons of the layer; messages do not name the image. */
 static enum clv_status lay_all(struct clv_image_boxes *laid, const struct clv_image_boxes *layer,
                                const struct georeference *georeference, struct clv_error *err)
 {
@@ -109,7 +109,7 @@ static enum clv_status lay_all(struct clv_image_boxes *laid, const struct clv_im
         MUST(lay_one(laid->boxes, &laid->n_boxes, laid, &layer->boxes[i], pixel_of, err));
     for (size_t i = 0; i < layer->n_voids; i++)
         MUST(lay_one(laid->voids, &laid->n_voids, laid, &layer->voids[i], pixel_of, err));
-    laid->n_marks = layer->n_marks == layer->n_voids ? laid->n_voids : 0; /* nothing but points and lines */
+    laid->n_marks = layer->n_marks == layer->n_voids ? laid->n_voids : 0; /* all of them, if all are points and lines */
     laid->is_unsure = layer->is_unsure;
     return CLV_OK;
 }
@@ -119,7 +119,7 @@ enum clv_status import_lay(struct clv_image_boxes *laid, const struct clv_image_
 {
     OWNED(georeference_release) struct georeference georeference = {0};
     *laid = (struct clv_image_boxes){.image = layer->image, .source = layer->source};
-    laid->n_skipped = layer->n_boxes + layer->n_skipped > 0; /* an image that none of them meets is skipped */
+    laid->n_skipped = layer->n_boxes + layer->n_skipped > 0; /* so that an image without any polygon is skipped */
     MUST(clv_image_read_size(&laid->width, &laid->height, image, limits, err));
     georeference_find(&georeference, image);
     enum clv_status status = lay_all(laid, layer, &georeference, err);

@@ -7,7 +7,7 @@
 #include "cli/import/import.h"
 #include "feature/dataset/dataset.h"
 
-/* Parses the number of a fold at *cursor, which moves behind it; -1 if there is none or it is out of range. */
+/* Parses the number of a fold at *cursor and advances *cursor; returns -1 if there is none or it is out of range. */
 static int32_t take_fold(const char **cursor)
 {
     int32_t fold = 0;

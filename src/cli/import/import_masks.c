@@ -1,6 +1,6 @@
-/* `cleave import masks`: masks of other programs as a set. The masks and photos of a folder, of two folders or of a
- * set are paired by their names, all masks are looked at, a plan is made (src/masks), and every mask is converted by
- * it. Run lengths in a CSV go the same way as annotations of objects do. Start at import_masks. */
+/* `cleave import masks`: converts masks of other programs to a set. Pairs the masks and photos of a folder, of two
+ * folders or of a set by their names, examines all masks, makes a plan (src/masks), and converts every mask by it. Run
+ * lengths in a CSV are painted like annotations of objects. Start at import_masks. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,19 +17,19 @@
 
 /* The command's input: masks with their photos. */
 struct job {
-    struct clv_set set;       /* that is read as one, or a manifest beside the masks: splits */
-    struct clv_labels labels; /* of a labels.tsv; n_labels 0: there is none */
+    struct clv_set set;       /* the set that is converted, or a manifest beside the masks, for its splits */
+    struct clv_labels labels; /* from labels.tsv; n_labels 0: none */
     struct colour_table table;
-    struct path_list masks, images, faults; /* paths that open; faults are messages */
+    struct path_list masks, images, faults; /* paths to open; faults: messages */
     struct job_item {
-        char *mask, *image, *name; /* name: below the folder of photos */
-        const char *split;         /* of the set or static; NULL: not chosen yet */
+        char *mask, *image, *name; /* name: path below the folder of photos */
+        const char *split;         /* borrowed from the set, or static; NULL: not chosen yet */
     } * items;                     /* [n] */
     size_t n, capacity;
     struct bare_item {
         char *image, *name;
         const char *split;
-        size_t before; /* the item that follows it in the order of the images; n: none does */
+        size_t before; /* index of the next item in the order of the images; n: none */
     } * bare;          /* [n_bare] images without a mask */
     size_t n_bare, bare_capacity, n_lone;
     char *first_lone;
@@ -70,7 +70,7 @@ static enum clv_status add_bare(struct job *self, const char *image, const char 
     return CLV_OK;
 }
 
-/* The images below a folder, and the pages of those that have several; not those below `except`. */
+/* Lists the images below a folder, and the pages of files with several, except images below `except`. */
 static enum clv_status list_images(struct path_list *list, const char *folder, const char *except,
                                    struct clv_error *err)
 {
@@ -93,7 +93,7 @@ static enum clv_status list_images(struct path_list *list, const char *folder, c
     return CLV_OK;
 }
 
-/* Cityscapes has several files for an image: only those of labels stay. */
+/* Removes Cityscapes' other files if there are files of labels: Cityscapes has several files per image. */
 static void keep_label_ids(struct path_list *masks)
 {
     static const char *const others[] = {"_color.", "_instanceIds.", "_instanceTrainIds."};
@@ -112,7 +112,7 @@ static void keep_label_ids(struct path_list *masks)
     masks->n = kept;
 }
 
-/* A published split, of folders called so. */
+/* Returns the split that the first folder of a path names, or NULL. */
 static const char *split_of_folder(const char *name)
 {
     static const char *const folders[][2] = {{"train/", "train"}, {"training/", "train"}, {"val/", "val"},
@@ -124,20 +124,20 @@ static const char *split_of_folder(const char *name)
     return NULL;
 }
 
-/* The split of a photo in the manifest beside the masks; NULL: it names none. */
+/* Returns the split of a photo by the manifest beside the masks, or NULL. */
 static const char *split_of_manifest(const struct clv_set *set, const char *image)
 {
-    char own[PATH_MAX], other[PATH_MAX];
-    if (!set->n_items || !realpath(image, own))
+    char real[PATH_MAX], other[PATH_MAX];
+    if (!set->n_items || !realpath(image, real))
         return NULL;
     for (size_t i = 0; i < set->n_items; i++)
         if (strcmp(path_name(set->items[i].image), path_name(image)) == 0 && *set->items[i].split &&
-            realpath(set->items[i].image, other) && strcmp(own, other) == 0)
+            realpath(set->items[i].image, other) && strcmp(real, other) == 0)
             return set->items[i].split;
     return NULL;
 }
 
-/* Items of masks and photos by their names. */
+/* Adds items by pairing masks and photos by their names. */
 static enum clv_status pair_items(struct job *self, const char *masks, const char *images, struct clv_error *err)
 {
     OWNED_ARRAY size_t *mask_of = array_alloc(self->images.n, sizeof *mask_of);
@@ -165,7 +165,7 @@ static enum clv_status pair_items(struct job *self, const char *masks, const cha
     return CLV_OK;
 }
 
-/* A set as `cleave train' reads it, if its images have masks. */
+/* Reads the path as a set, as `cleave train' does, if its images have masks. *is_set = whether it is one. */
 static enum clv_status take_set(struct job *self, const char *path, bool *is_set, struct clv_error *err)
 {
     OWNED(clv_set_release) struct clv_set set = {0};
@@ -198,13 +198,13 @@ static enum clv_status take_set(struct job *self, const char *path, bool *is_set
     return CLV_OK;
 }
 
-/* A manifest beside the masks, for its splits alone. */
+/* Reads a manifest beside the masks, only for its splits. */
 static enum clv_status find_manifest(struct job *self, const char *masks, const char *images, struct clv_error *err)
 {
     const char *const folders[] = {masks, images};
     for (int k = 0; k < 2 && !self->set.n_items; k++) {
-        OWNED_ARRAY char *above = path_folder(folders[k]);
-        OWNED_ARRAY char *path = above ? path_join(above, "manifest.tsv") : NULL;
+        OWNED_ARRAY char *parent = path_folder(folders[k]);
+        OWNED_ARRAY char *path = parent ? path_join(parent, "manifest.tsv") : NULL;
         NEED(path);
         if (path_exists(path))
             MUST(clv_set_read_manifest(&self->set, path, err));
@@ -212,7 +212,8 @@ static enum clv_status find_manifest(struct job *self, const char *masks, const 
     return CLV_OK;
 }
 
-/* labels.tsv in one of the folders or above it, unless a file is given. */
+/* Reads labels.tsv in one of the folders or their parents, unless a file or a dataset's codes are given; without one,
+ * finds a colour table. */
 static enum clv_status find_labels(struct job *self, const struct import_options *options, const char *masks,
                                    const char *images, struct clv_error *err)
 {
@@ -221,8 +222,8 @@ static enum clv_status find_labels(struct job *self, const struct import_options
         return clv_labels_read(&self->labels, options->labels, err);
     for (int k = 0; k < 4 && !options->codes; k++) {
         const char *folder = folders[k / 2];
-        OWNED_ARRAY char *above = folder ? path_folder(folder) : NULL;
-        OWNED_ARRAY char *path = folder ? path_join(k % 2 ? above : folder, "labels.tsv") : NULL;
+        OWNED_ARRAY char *parent = folder ? path_folder(folder) : NULL;
+        OWNED_ARRAY char *path = folder ? path_join(k % 2 ? parent : folder, "labels.tsv") : NULL;
         NEED(!folder || path);
         if (path && path_exists(path)) {
             console_note("%s: names the labels", path);
@@ -271,7 +272,7 @@ static enum clv_status gather(struct job *self, const struct import_options *opt
     return CLV_OK;
 }
 
-/* Labels as one line, for people. */
+/* Prints the labels in one line. */
 static void note_labels(const struct import_set *self, const struct mask_plan *plan)
 {
     struct text text;
@@ -308,9 +309,10 @@ static enum clv_status note_plan(const struct import_set *self, const struct mas
     return CLV_OK;
 }
 
-/* One mask with its photo. */
-static enum clv_status take(struct import_set *self, const struct mask_plan *plan, const struct mask_facts *facts,
-                            const struct job_item *item, size_t *n_unknown, struct clv_error *err)
+/* Converts one mask and adds it with its photo. *n_unknown = the number of its pixels without a label. */
+static enum clv_status convert_item(struct import_set *self, const struct mask_plan *plan,
+                                    const struct mask_facts *facts, const struct job_item *item, size_t *n_unknown,
+                                    struct clv_error *err)
 {
     OWNED(mask_made_release) struct mask_made result = {0};
     const struct mask_pair pair = {item->mask, item->image};
@@ -323,9 +325,9 @@ static enum clv_status take(struct import_set *self, const struct mask_plan *pla
     return CLV_OK;
 }
 
-/* Takes the images without a mask that come before the job's item i; *next is the first that was not taken. */
-static enum clv_status take_bare(struct import_set *self, const struct job *job, size_t i, size_t *next,
-                                 struct clv_error *err)
+/* Adds the images without a mask that precede the job's item i, if they are wanted, from *next on; advances *next. */
+static enum clv_status add_bare_before(struct import_set *self, const struct job *job, size_t i, size_t *next,
+                                       struct clv_error *err)
 {
     for (; *next < job->n_bare && job->bare[*next].before <= i; ++*next) {
         const struct bare_item *item = &job->bare[*next];
@@ -335,18 +337,18 @@ static enum clv_status take_bare(struct import_set *self, const struct job *job,
     return CLV_OK;
 }
 
-static enum clv_status take_all(struct import_set *self, const struct job *job, const struct mask_plan *plan,
-                                const struct mask_survey *survey, struct clv_error *err)
+static enum clv_status convert_all(struct import_set *self, const struct job *job, const struct mask_plan *plan,
+                                   const struct mask_survey *survey, struct clv_error *err)
 {
     size_t n_unknown = 0, n_with = 0, next = 0;
     const char *first = NULL;
     const struct clv_progress progress = console_progress(NULL);
     for (size_t i = 0; i < job->n; i++) {
         size_t n = 0;
-        MUST(take_bare(self, job, i, &next, err));
+        MUST(add_bare_before(self, job, i, &next, err));
         const size_t n_before = self->n;
         FAIL_IF(*signals_stop(), CLV_ERR_INTERRUPTED, "interrupted; %s is as it was", self->options->output);
-        MUST(import_settle(self, n_before, take(self, plan, &survey->facts[i], &job->items[i], &n, err), err));
+        MUST(import_settle(self, n_before, convert_item(self, plan, &survey->facts[i], &job->items[i], &n, err), err));
         if (self->n == n_before)
             continue;
         n_unknown += n;
@@ -354,7 +356,7 @@ static enum clv_status take_all(struct import_set *self, const struct job *job, 
         first = n && !first ? job->items[i].mask : first;
         report_progress(&progress, "converting masks", i + 1, job->n, NULL);
     }
-    MUST(take_bare(self, job, job->n, &next, err));
+    MUST(add_bare_before(self, job, job->n, &next, err));
     if (n_unknown)
         console_note("%s of %s (%.2g %% of all) became void for lack of a label, first in %s",
                      n_of(n_unknown, "pixel", "pixels").text, n_of(n_with, "mask", "masks").text,
@@ -373,7 +375,7 @@ static void note_lost(const struct import_set *self, const struct job *job)
                         n_of(job->n_lone, "mask is", "masks are").text, job->first_lone);
 }
 
-/* Images of a split that is published stay in it; the others are of the first one. */
+/* If any image has a published split, images without one get "train". */
 static void settle_splits(struct import_set *self)
 {
     size_t n = 0;
@@ -384,7 +386,7 @@ static void settle_splits(struct import_set *self)
             self->items[i].split = "train";
 }
 
-/* Splits are of the job, which ends before the set is written: those that are not static are kept by the set. */
+/* Copies the names of splits from the job, which is released before the set is written, to the set. */
 static enum clv_status keep_splits(struct import_set *self, struct clv_error *err)
 {
     for (size_t i = 0; i < self->n; i++) {
@@ -432,7 +434,7 @@ static enum clv_status import_images(struct import_set *self, struct clv_error *
         fail_within(&why, status, options->annotations);
     if (status != CLV_OK)
         return fail_as(err, status, &why);
-    MUST(take_all(self, &job, &plan, &survey, err));
+    MUST(convert_all(self, &job, &plan, &survey, err));
     FAIL_IF(!self->n_masks, CLV_ERR_DATA, "%s: none of the %zu masks can be taken over", options->annotations, job.n);
     labels_put_table(&self->labels, &plan.labels);
     NEED(!self->labels.failed);
@@ -441,7 +443,7 @@ static enum clv_status import_images(struct import_set *self, struct clv_error *
     return keep_splits(self, err);
 }
 
-/* The labels of run lengths: names in their order, by number where all are numbers. */
+/* The labels of run lengths: sorted names, by value if they are numbers. */
 struct run_labels {
     const char **names; /* [n] */
     size_t n, capacity;
@@ -495,7 +497,7 @@ static int compare_rows(const void *a, const void *b)
     return order ? order : (s->line > t->line) - (s->line < t->line);
 }
 
-/* Whether a row names a photo: by its whole path, its file's name, or that without its extension. */
+/* Returns whether a row names a photo, by its whole path, its file name, or its file name without extension. */
 static bool names_image(const char *row, const char *image)
 {
     const char *name = path_name(image), *dot = strrchr(name, '.');
@@ -508,7 +510,7 @@ struct runs_job {
     struct mask_runs runs;
     struct run_labels labels;
     struct path_list images;
-    bool are_objects; /* a row is an object: some label has several in an image */
+    bool are_objects; /* each row is an object, since some label has several rows in an image */
 };
 
 static void runs_job_release(struct runs_job *self)
@@ -518,7 +520,7 @@ static void runs_job_release(struct runs_job *self)
     path_list_release(&self->images);
 }
 
-/* The mask alone: a row has all objects of a label. */
+/* Writes only the mask: each row has all objects of its label. */
 static enum clv_status write_layers(struct import_set *self, const struct import_objects *objects,
                                     struct clv_error *err)
 {
@@ -531,9 +533,9 @@ static enum clv_status write_layers(struct import_set *self, const struct import
     return import_write_mask(self, objects->map.width, objects->map.height, mask, err);
 }
 
-/* One photo with its rows. */
-static enum clv_status take_rows(struct import_set *self, const struct runs_job *job, const char *image,
-                                 const struct mask_run_row *rows, size_t n, struct clv_error *err)
+/* Adds one photo with its rows. */
+static enum clv_status import_rows(struct import_set *self, const struct runs_job *job, const char *image,
+                                   const struct mask_run_row *rows, size_t n, struct clv_error *err)
 {
     const struct import_options *options = self->options;
     OWNED(import_objects_release) struct import_objects objects = {0};
@@ -579,7 +581,7 @@ static enum clv_status begin_runs(struct runs_job *job, const struct import_opti
     return CLV_OK;
 }
 
-/* The photo of a row's name; NULL: there is none. *other: a second one, with which it is not told apart. */
+/* Returns the photo that a row names, or NULL. *other = a second photo of that name, or NULL. */
 static const char *find_photo(const char **other, const struct path_list *images, const char *name)
 {
     const char *found = NULL;
@@ -597,8 +599,8 @@ static const char *find_photo(const char **other, const struct path_list *images
     return found;
 }
 
-/* Takes the images of which the file says nothing. */
-static enum clv_status take_silent(struct import_set *self, const struct runs_job *job, struct clv_error *err)
+/* Adds the images that the file does not name. */
+static enum clv_status add_unnamed(struct import_set *self, const struct runs_job *job, struct clv_error *err)
 {
     for (size_t i = 0; i < job->images.n; i++) {
         const char *image = job->images.paths[i];
@@ -636,10 +638,10 @@ static enum clv_status import_runs(struct import_set *self, struct clv_error *er
         const enum clv_status status =
             other ? fail(err, CLV_ERR_DATA, "%s: line %zu: %s could be %s or %s in %s", options->annotations,
                          rows->line, rows->image, other, image, options->images)
-                  : take_rows(self, &job, image, rows, end - i, err);
+                  : import_rows(self, &job, image, rows, end - i, err);
         MUST(import_settle(self, n_before, status, err));
     }
-    const size_t n_told = self->n + self->n_failed, n_silent = job.images.n > n_told ? job.images.n - n_told : 0;
+    const size_t n_done = self->n + self->n_failed, n_unnamed = job.images.n > n_done ? job.images.n - n_done : 0;
     FAIL_IF(!self->n, CLV_ERR_DATA, "%s: none of the %zu images that it names, such as %s, can be taken over from %s",
             options->annotations, n_named, job.runs.rows[0].image, options->images);
     text_put(&self->labels, "value\tname\n0\tbackground\n");
@@ -657,9 +659,9 @@ static enum clv_status import_runs(struct import_set *self, struct clv_error *er
         console_warning("%s: names %s not in %s; the first is %s", options->annotations,
                         n_of(n_lost, "image that is", "images that are").text, options->images, first_lost);
     if (options->all_images)
-        MUST(take_silent(self, &job, err));
-    if (n_silent)
-        console_note("%s: says nothing of %zu of %zu images, which were %s", options->annotations, n_silent,
+        MUST(add_unnamed(self, &job, err));
+    if (n_unnamed)
+        console_note("%s: says nothing of %zu of %zu images, which were %s", options->annotations, n_unnamed,
                      job.images.n, options->all_images ? "taken without a mask" : "skipped (--all-images takes them)");
     return keep_splits(self, err);
 }

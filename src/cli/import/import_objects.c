@@ -1,6 +1,6 @@
-/* Paints an image of the set: its mask, and the label image of its objects. Each shape is painted on a layer and copied
- * from there; of two that overlap, the one with fewer pixels is in front. Void shapes are treated like the others.
- * Start at import_objects_paint. */
+/* Paints the mask of an image and the label image of its objects. Each shape is painted on a layer and copied from
+ * there; if two overlap, the one with fewer pixels is in front. Void shapes are treated like the others. Start at
+ * import_objects_paint. */
 #include <stdio.h>
 #include <string.h>
 
@@ -30,13 +30,13 @@ enum clv_status import_objects_add(struct import_objects *self, uint8_t value, b
 {
     if (array_reserve((void **)&self->objects, &self->capacity, self->n + 1, sizeof *self->objects))
         return fail_memory(err);
-    struct import_object *own = &self->objects[self->n++];
-    *own = (struct import_object){.value = value, .is_crowd = is_crowd};
+    struct import_object *object = &self->objects[self->n++];
+    *object = (struct import_object){.value = value, .is_crowd = is_crowd};
     size_t stride = (size_t)self->map.width;
     for (int32_t y = within->first_y; y < within->end_y; y++)
         for (int32_t x = within->first_x; x < within->end_x; x++)
-            own->area += self->layer[(size_t)y * stride + (size_t)x];
-    own->left = own->area;
+            object->area += self->layer[(size_t)y * stride + (size_t)x];
+    object->left = object->area;
     for (int32_t y = within->first_y; y < within->end_y; y++)
         for (int32_t x = within->first_x; x < within->end_x; x++) {
             size_t at = (size_t)y * stride + (size_t)x;
@@ -44,25 +44,26 @@ enum clv_status import_objects_add(struct import_objects *self, uint8_t value, b
             if (!self->layer[at])
                 continue;
             self->layer[at] = 0;
-            if (!other || own->area <= other->area)
+            if (!other || object->area <= other->area)
                 self->map.objects[at] = (int32_t)self->n;
             if (other)
-                (own->area <= other->area ? other : own)->left--;
+                (object->area <= other->area ? other : object)->left--;
         }
     return CLV_OK;
 }
 
-static bool is_of_one(const struct clv_box *box, const struct clv_box *other)
+/* Returns whether two outlines belong to one object. */
+static bool is_same_object(const struct clv_box *box, const struct clv_box *other)
 {
     return box->outline->group && box->outline->group == other->outline->group && box->label == other->label;
 }
 
-static void include_pixels(struct clv_pixel_box *all, const struct clv_pixel_box *own)
+static void include_pixels(struct clv_pixel_box *all, const struct clv_pixel_box *part)
 {
-    all->first_x = own->first_x < all->first_x ? own->first_x : all->first_x;
-    all->first_y = own->first_y < all->first_y ? own->first_y : all->first_y;
-    all->end_x = own->end_x > all->end_x ? own->end_x : all->end_x;
-    all->end_y = own->end_y > all->end_y ? own->end_y : all->end_y;
+    all->first_x = part->first_x < all->first_x ? part->first_x : all->first_x;
+    all->first_y = part->first_y < all->first_y ? part->first_y : all->first_y;
+    all->end_x = part->end_x > all->end_x ? part->end_x : all->end_x;
+    all->end_y = part->end_y > all->end_y ? part->end_y : all->end_y;
 }
 
 static void fill_box(const struct canvas *canvas, const struct clv_pixel_box *box)
@@ -72,7 +73,8 @@ static void fill_box(const struct canvas *canvas, const struct clv_pixel_box *bo
                (size_t)(box->end_x - box->first_x));
 }
 
-/* Paints the i-th shape and the later ones of the same object; nothing if an earlier shape belongs to it. */
+/* Paints the object of the i-th shape with its later shapes; does nothing if an earlier shape belongs to the same
+ * object. */
 static enum clv_status paint_object(struct import_objects *self, const struct clv_image_boxes *entry, size_t i,
                                     const struct clv_box *placed, const uint8_t *values, struct clv_error *err)
 {
@@ -80,20 +82,20 @@ static enum clv_status paint_object(struct import_objects *self, const struct cl
     const struct clv_box *box = &entry->boxes[i];
     struct clv_pixel_box all = clv_box_pixels(&placed[i], canvas.width, canvas.height);
     for (size_t k = 0; k < i && box->outline->group; k++)
-        if (is_of_one(box, &entry->boxes[k]))
+        if (is_same_object(box, &entry->boxes[k]))
             return CLV_OK;
     MUST(outline_fill(&canvas, box->outline, entry->is_relative, err));
     for (size_t k = i + 1; k < entry->n_boxes && box->outline->group; k++)
-        if (is_of_one(box, &entry->boxes[k])) {
-            const struct clv_pixel_box own = clv_box_pixels(&placed[k], canvas.width, canvas.height);
-            include_pixels(&all, &own);
+        if (is_same_object(box, &entry->boxes[k])) {
+            const struct clv_pixel_box part = clv_box_pixels(&placed[k], canvas.width, canvas.height);
+            include_pixels(&all, &part);
             MUST(outline_fill(&canvas, entry->boxes[k].outline, entry->is_relative, err));
         }
     return import_objects_add(self, values[box->label], box->outline->is_crowd, &all, err);
 }
 
-/* Paints as void what a mask of another size than the image may cover: its box, or if it has none, all pixels without
- * an object. */
+/* Handles a mask of another size than the image: its box becomes void or, without a box, all pixels without an
+ * object. */
 static enum clv_status paint_unsuited(struct import_objects *self, const struct clv_image_boxes *entry,
                                       const struct clv_box *box, const struct clv_box *placed, struct clv_error *err)
 {
@@ -147,7 +149,7 @@ enum clv_status import_objects_paint(struct import_objects *self, const struct c
     return status == CLV_OK ? CLV_OK : fail_within(err, status, entry->image);
 }
 
-/* Whether any of bytes[n] differs from the value. */
+/* Returns whether any of bytes[n] differs from the value. */
 static bool has_other(const uint8_t *bytes, uint8_t value, size_t n)
 {
     while (n && bytes[n - 1] == value)

@@ -1,5 +1,5 @@
-/* Builds the set in a hidden folder next to the output, whose place it takes once it is whole: a failed import changes
- * nothing. Start at import_output_begin. */
+/* Builds the set in a hidden folder next to the output and moves it there when it is complete, so that a failed import
+ * changes nothing. Start at import_output_begin. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,7 +11,7 @@
 #include "base/base.h"
 #include "cli/import/import.h"
 
-/* The output's own path: links resolved where it is there, no slash at its end; its parents are made. */
+/* *target = the path of the output without a slash at its end, with links resolved if it exists. Makes its parents. */
 static enum clv_status find_target(char **target, const char *typed, struct clv_error *err)
 {
     char real[PATH_MAX];
@@ -33,27 +33,28 @@ static enum clv_status find_target(char **target, const char *typed, struct clv_
     return CLV_OK;
 }
 
+/* The entries of a folder. */
 struct contents {
-    char name[NAME_MAX + 1]; /* of something in it, of what import does not write if there is such */
+    char name[NAME_MAX + 1]; /* of an entry, preferably one that import does not write */
     size_t n;
     bool has_manifest, has_other;
 };
 
 static enum clv_status list_contents(struct contents *contents, const char *folder, struct clv_error *err)
 {
-    static const char *const own[] = {"images", "masks", "instances", "boxes.tsv", "labels.tsv", "manifest.tsv"};
+    static const char *const written[] = {"images", "masks", "instances", "boxes.tsv", "labels.tsv", "manifest.tsv"};
     DIR *stream = opendir(folder);
     if (!stream)
         return fail_errno(err, CLV_ERR_CREATE, "%s: cannot open folder", folder);
     for (struct dirent *entry; (entry = readdir(stream));) {
-        bool is_own = false;
+        bool is_written = false;
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-            is_own |= strcmp(entry->d_name, own[i]) == 0;
+        for (size_t i = 0; i < sizeof written / sizeof *written; i++)
+            is_written |= strcmp(entry->d_name, written[i]) == 0;
         if (!contents->has_other)
             snprintf(contents->name, sizeof contents->name, "%s", entry->d_name);
-        contents->has_other |= !is_own;
+        contents->has_other |= !is_written;
         contents->has_manifest |= strcmp(entry->d_name, "manifest.tsv") == 0;
         contents->n++;
     }
@@ -61,7 +62,7 @@ static enum clv_status list_contents(struct contents *contents, const char *fold
     return CLV_OK;
 }
 
-/* Refuses to replace files that are being imported. */
+/* Fails if files that would be replaced are inputs of the import. */
 static enum clv_status check_replaced(struct import_output *self, const struct import_options *options,
                                       struct clv_error *err)
 {
@@ -77,11 +78,11 @@ static enum clv_status check_replaced(struct import_output *self, const struct i
     return outputs_spare(&self->outputs, options->images, err);
 }
 
-/* A folder that is there gives way to another if it is empty, or a set that may be replaced. */
+/* Fails if the target exists and is neither empty nor a set that may be replaced. */
 static enum clv_status check_target(struct import_output *self, const struct import_options *options,
                                     struct clv_error *err)
 {
-    struct stat target, above, here;
+    struct stat target, parent, here;
     struct contents contents = {.n = 0};
     if (!path_is_folder(self->target))
         return CLV_OK;
@@ -94,7 +95,7 @@ static enum clv_status check_target(struct import_output *self, const struct imp
             "%s: is not a set that import made (it holds %s), and is not replaced", options->output, contents.name);
     OWNED_ARRAY char *folder = path_folder(self->target);
     NEED(folder);
-    bool is_fixed = stat(self->target, &target) || stat(folder, &above) || target.st_dev != above.st_dev ||
+    bool is_fixed = stat(self->target, &target) || stat(folder, &parent) || target.st_dev != parent.st_dev ||
                     (stat(".", &here) == 0 && here.st_dev == target.st_dev && here.st_ino == target.st_ino);
     FAIL_IF(is_fixed, CLV_ERR_CREATE,
             "%s: the working folder or a mounted disk gives way to no set; name a folder in it", options->output);
@@ -114,7 +115,7 @@ enum clv_status import_output_begin(struct import_output *self, const struct imp
     self->work = array_alloc(size, 1);
     NEED(self->work);
     snprintf(self->work, size, "%.*s.%s.importing", (int)folder, self->target, path_name(self->target));
-    MUST(folder_remove(self->work, err)); /* of a run that was killed */
+    MUST(folder_remove(self->work, err)); /* left by a killed run */
     MUST(folder_create(self->work, err));
     if (self->mode && chmod(self->work, self->mode))
         return fail_errno(err, CLV_ERR_CREATE, "%s: cannot take the mode of %s", self->work, self->target);
@@ -131,7 +132,7 @@ enum clv_status import_output_finish(struct import_output *self, struct clv_erro
 void import_output_release(struct import_output *self)
 {
     if (self->work)
-        (void)!folder_remove(self->work, NULL); /* what is not finished, or was replaced */
+        (void)!folder_remove(self->work, NULL); /* the unfinished set, or the replaced one */
     arrays_free(self->work, self->target);
     outputs_release(&self->outputs);
     *self = (struct import_output){0};

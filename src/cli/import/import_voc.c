@@ -1,7 +1,7 @@
-/* Pascal VOC's layout: JPEGImages/, SegmentationClass/ with masks (255 is void), SegmentationObject/ with objects,
- * lists of names in ImageSets/Segmentation/. Masks are palette PNGs, whose indices are values, or RGB, as CVAT or
- * datumaro writes them, whose colours labelmap.txt names. Classes are those of labelmap.txt (CVAT, or `segment --export
- * voc`), of class_names.txt (labelme2voc), or VOC's 20. Start at import_voc. */
+/* Imports Pascal VOC's layout: JPEGImages/, SegmentationClass/ with masks (255 is void), SegmentationObject/ with
+ * objects, lists of names in ImageSets/Segmentation/. Masks are palette PNGs, whose indices are values, or RGB (CVAT,
+ * datumaro) with the colours of labelmap.txt. Classes are those of labelmap.txt (CVAT, or `segment --export voc`), of
+ * class_names.txt (labelme2voc), or VOC's 20. Start at import_voc. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +20,13 @@ static const char *const class_names[] = {
     "motorbike",  "person",    "pottedplant", "sheep", "sofa",        "train",  "tvmonitor"};
 #define N_CLASSES (sizeof class_names / sizeof *class_names)
 
-/* VOC's colour of what is void. */
+/* VOC's colour of void. */
 static const uint8_t void_colour[3] = {224, 224, 192};
 
-/* Lists of names, each of a split; each with a line end before and after every name. */
+/* Lists of image names, one list per split, one name per line. */
 struct lists {
     struct list {
-        char *bytes, *text; /* the text is without a byte order mark */
+        char *bytes, *text; /* text: bytes after the byte order mark */
         const char *split;
     } * lists; /* [n] */
     size_t n, capacity;
@@ -40,7 +40,7 @@ static void lists_release(struct lists *self)
     *self = (struct lists){0};
 }
 
-/* Reads the lists whose name is that of a split: train.txt, Validation.txt. */
+/* Reads the lists that are named like a split: train.txt, Validation.txt. */
 static enum clv_status read_lists(struct lists *lists, const char *root, struct clv_error *err)
 {
     OWNED(path_list_release) struct path_list files = {0};
@@ -75,7 +75,7 @@ static bool has_line(const char *text, const char *name)
     return false;
 }
 
-/* The split of the list that names the image, by its path or its stem; train if no list does. */
+/* *split = the split of the list that has the image's path or stem; "train" if no list has it, NULL without lists. */
 static enum clv_status find_split(const char **split, const struct lists *lists, const char *mask,
                                   struct clv_error *err)
 {
@@ -91,7 +91,7 @@ static enum clv_status find_split(const char **split, const struct lists *lists,
     return CLV_OK;
 }
 
-/* The image of a mask's stem; NULL: there is none. */
+/* Returns the path of the image with a mask's stem, or NULL. */
 static char *find_image(const char *folder, const char *mask, const char **ending)
 {
     static const char *const endings[] = {".jpg",  ".jpeg", ".png",  ".JPG", ".JPEG", ".PNG",
@@ -108,18 +108,18 @@ static char *find_image(const char *folder, const char *mask, const char **endin
     return NULL;
 }
 
-/* Names of labels, and the values of masks: which there are, and their colours. */
+/* The names of labels, and the values that occur in masks with their colours. */
 struct values {
     char *names;      /* labelmap.txt or class_names.txt, or NULL */
-    size_t size;      /* of it */
-    bool has_colours; /* it is labelmap.txt */
-    struct named {    /* an entry of it */
+    size_t size;      /* of names */
+    bool has_colours; /* names is labelmap.txt */
+    struct named {    /* an entry of names */
         char name[64];
         uint8_t colour[3];
         uint8_t value;
     } * entries; /* [n] */
     size_t n, capacity;
-    bool is_by_colour; /* the first mask was RGB: values are those of the entries */
+    bool is_by_colour; /* the first mask was RGB: values come from the entries */
     bool is_used[256], has_colour[256];
     uint8_t colour[256][3];
 };
@@ -139,7 +139,7 @@ static bool is_void_name(const char *name)
     return false;
 }
 
-/* ":red,green,blue"; false: it is not a colour. */
+/* Parses ":red,green,blue"; returns false if it is not a colour. */
 static bool parse_colour(uint8_t colour[3], const char *text)
 {
     for (int k = 0; k < 3; k++) {
@@ -155,7 +155,8 @@ static bool parse_colour(uint8_t colour[3], const char *text)
     return true;
 }
 
-/* "name:red,green,blue:parts:actions", or a name alone; false: a comment, or an empty line. */
+/* Parses "name:red,green,blue:parts:actions" or, without colours, a name; returns false for a comment or an empty
+ * line. */
 static bool parse_entry(struct named *entry, char *line, bool has_colours)
 {
     char *colon = has_colours ? strchr(line, ':') : line + strlen(line);
@@ -166,8 +167,8 @@ static bool parse_entry(struct named *entry, char *line, bool has_colours)
     return *entry->name;
 }
 
-/* Values: background is 0, what is void 255; others count from 1 in the order of the file. In class_names.txt each line
- * is a value, __ignore__ before the first one aside. */
+/* Assigns values: void is 255; in labelmap.txt background is 0 and others count from 1, in class_names.txt all count
+ * from 0, in the order of the file. */
 static enum clv_status number_entries(struct values *self, const char *path, struct clv_error *err)
 {
     size_t next = self->has_colours ? 1 : 0;
@@ -180,7 +181,7 @@ static enum clv_status number_entries(struct values *self, const char *path, str
     return CLV_OK;
 }
 
-/* labelmap.txt, or else class_names.txt, if one is there. */
+/* Reads labelmap.txt or else class_names.txt, if one exists. */
 static enum clv_status read_names(struct values *self, const char *folder, struct clv_error *err)
 {
     static const char *const files[] = {"labelmap.txt", "class_names.txt"};
@@ -207,7 +208,7 @@ static enum clv_status read_names(struct values *self, const char *folder, struc
     return CLV_OK;
 }
 
-/* The value of a colour; false: it has none. Without names colours are VOC's. */
+/* *value = the value of a colour; returns false, with void, if it has none. Without labelmap.txt, colours are VOC's. */
 static bool find_value(uint8_t *value, const struct values *self, const uint8_t colour[3])
 {
     uint8_t palette[256][3];
@@ -233,7 +234,7 @@ static bool find_value(uint8_t *value, const struct values *self, const uint8_t 
     return false;
 }
 
-/* A mask in either kind: values[height][width], array_free them, or colours rgba[height][width][4]. */
+/* A mask file as indices or, if it is RGB, as colours wide.rgba[height][width][4]. */
 struct mask_file {
     struct clv_indexed_image indexed;
     struct wide_samples wide;
@@ -259,7 +260,7 @@ static enum clv_status mask_file_read(struct mask_file *self, const char *path, 
     const struct clv_image_limits resolved = limits_resolved(limits);
     if (png_decode_wide(&self->wide, (const uint8_t *)bytes, size, &resolved, &ignored) == CLV_OK && self->wide.rgba)
         return CLV_OK;
-    return clv_indexed_image_read(&self->indexed, path, limits, err); /* which says what is wrong */
+    return clv_indexed_image_read(&self->indexed, path, limits, err); /* for its error */
 }
 
 static void note_values(struct values *values, const uint8_t *pixels, size_t n, const struct clv_indexed_image *mask)
@@ -272,7 +273,7 @@ static void note_values(struct values *values, const uint8_t *pixels, size_t n, 
     }
 }
 
-/* Values of colours; those without one are void and counted. */
+/* Converts colours to values; pixels of colours without a value become void and are counted in *n_unnamed. */
 static enum clv_status convert_colours(uint8_t *pixels, size_t *n_unnamed, const struct values *values,
                                        const uint8_t *rgba, size_t n, const char *path, struct clv_error *err)
 {
@@ -305,7 +306,7 @@ static enum clv_status check_size(const char *path, int32_t width, int32_t heigh
     return CLV_OK;
 }
 
-/* pixels[height][width], array_free them: the values of a mask that has the image's size. */
+/* Reads the values of a mask, which must have the image's size, to new (*pixels)[height][width] (array_free). */
 static enum clv_status read_values(uint8_t **pixels, struct import_set *self, struct values *values, const char *path,
                                    const int32_t size[2], struct clv_error *err)
 {
@@ -338,8 +339,8 @@ static enum clv_status read_values(uint8_t **pixels, struct import_set *self, st
     return CLV_OK;
 }
 
-/* The objects of an image, numbered in the order of their first pixels: an index or a colour each, but for 0, black and
- * what is void. They are where the mask has a label. */
+/* Reads the objects of an image, numbered by their first pixels: each index or colour is an object, except 0, black and
+ * void. Pixels where the mask has label 0 or void belong to no object. */
 static enum clv_status read_objects(struct clv_object_map *map, const char *path, const uint8_t *labels,
                                     const int32_t size[2], const struct clv_image_limits *limits, struct clv_error *err)
 {
@@ -347,7 +348,7 @@ static enum clv_status read_objects(struct clv_object_map *map, const char *path
     OWNED(clv_object_map_release) struct clv_object_map result = {.width = size[0], .height = size[1]};
     const size_t n = (size_t)size[0] * (size_t)size[1];
     OWNED_ARRAY int32_t *numbers = NULL;
-    OWNED_ARRAY uint32_t *keys = NULL; /* of objects, open addressing by colour */
+    OWNED_ARRAY uint32_t *keys = NULL; /* colours of objects, a hash table with open addressing */
     size_t n_slots = 1 << 10;
     MUST(mask_file_read(&file, path, limits, err));
     bool is_rgb = file.wide.rgba != NULL;
@@ -379,7 +380,7 @@ static enum clv_status read_objects(struct clv_object_map *map, const char *path
 
 /* The folders of masks, objects and images. */
 struct folders {
-    char *masks, *objects, *images; /* objects: NULL if there are none */
+    char *masks, *objects, *images; /* objects: NULL without that folder */
 };
 
 static void folders_release(struct folders *self)
@@ -388,7 +389,7 @@ static void folders_release(struct folders *self)
     *self = (struct folders){0};
 }
 
-/* The first of two folders of the root that is there; NULL: neither, or out of memory. */
+/* Returns the first of two folders of the root that exists; NULL if none does, or if out of memory. */
 static char *find_folder(const char *root, const char *first, const char *second)
 {
     char *path = path_join(root, first);
@@ -402,9 +403,9 @@ static char *find_folder(const char *root, const char *first, const char *second
     return NULL;
 }
 
-/* One mask with its image and its objects. */
-static enum clv_status take(struct import_set *self, struct values *values, const struct lists *lists,
-                            const struct folders *folders, const char *name, struct clv_error *err)
+/* Adds one mask with its image and its objects. */
+static enum clv_status import_mask(struct import_set *self, struct values *values, const struct lists *lists,
+                                   const struct folders *folders, const char *name, struct clv_error *err)
 {
     const char *ending = NULL, *split = NULL;
     int32_t size[2];
@@ -432,7 +433,7 @@ static enum clv_status take(struct import_set *self, struct values *values, cons
     return map.n_objects ? import_write_objects(self, &map, err) : CLV_OK;
 }
 
-/* The name of a value; NULL: it has none. */
+/* Returns the name of a value, or NULL. */
 static const char *value_name(const struct values *values, int v)
 {
     for (size_t i = 0; i < values->n; i++) {
@@ -444,7 +445,7 @@ static const char *value_name(const struct values *values, int v)
     return values->names || (size_t)v >= N_CLASSES ? NULL : class_names[v];
 }
 
-/* Names by colour or by line where there are such, else VOC's classes; "label N" for other values. */
+/* Writes labels.tsv: names from the file of names if there is one, else VOC's classes; "label N" for other values. */
 static void put_labels(struct import_set *self, const struct values *values)
 {
     uint8_t palette[256][3];
@@ -477,9 +478,9 @@ enum clv_status import_voc(struct import_set *self, struct clv_error *err)
     };
     NEED(folders.images);
     MUST(read_lists(&lists, root, err));
-    FAIL_IF(lists.n && self->options->of_split, CLV_ERR_USAGE,
-            "--%s cannot be used with %s/ImageSets: it has a split of its own; leave it out", self->options->of_split,
-            root);
+    FAIL_IF(lists.n && self->options->split_option, CLV_ERR_USAGE,
+            "--%s cannot be used with %s/ImageSets: it has a split of its own; leave it out",
+            self->options->split_option, root);
     FAIL_IF(!folders.masks, CLV_ERR_NO_INPUT,
             "%s: has no SegmentationClass/ and JPEGImages/; boxes of VOC are read where they are (train --boxes)",
             root);
@@ -487,8 +488,8 @@ enum clv_status import_voc(struct import_set *self, struct clv_error *err)
     MUST(folder_walk(&files, folders.masks, err));
     for (size_t i = 0; i < files.n; i++) {
         size_t n_before = self->n;
-        if (!text_ends_with(files.paths[i], ".npy")) /* the same masks, as labelme2voc writes them */
-            MUST(import_settle(self, n_before, take(self, &values, &lists, &folders, files.paths[i], err), err));
+        if (!text_ends_with(files.paths[i], ".npy")) /* copies of the masks, written by labelme2voc */
+            MUST(import_settle(self, n_before, import_mask(self, &values, &lists, &folders, files.paths[i], err), err));
     }
     FAIL_IF(!self->n, CLV_ERR_NO_INPUT, "%s: no mask in it can be taken over", folders.masks);
     put_labels(self, &values);

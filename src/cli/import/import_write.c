@@ -1,5 +1,5 @@
-/* Writes the images, masks and tables of an imported set (import_write), and splits it so that copies of an image, and
- * the images of a folder, stay together (import_split). */
+/* Writes the images, masks and tables of an imported set (import_write), and chooses its splits so that copies of an
+ * image, and the images of a folder, stay together (import_split). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,12 @@
 
 /* Splits, in which related images stay together. */
 
-/* A set with fewer folders sorts images by kind rather than by scene; training and test should have all kinds. */
+/* With fewer folders, these are probably kinds of images rather than scenes, and both splits should have all kinds. */
 #define MANY_FOLDERS 10
 
 #define LARGEST_IMAGE ((size_t)1 << 30)
 
-/* Images with equal hashes belong together. */
+/* The hash of an image; images with equal hashes are in one group. */
 struct key {
     uint64_t hash;
     size_t item;
@@ -30,7 +30,7 @@ static int compare_keys(const void *a, const void *b)
     return (s->item > t->item) - (s->item < t->item);
 }
 
-/* Returns the first item of a group, to which parent[] leads. */
+/* Union-find: returns the first item of the group. Halves the path to it. */
 static size_t find(size_t *parent, size_t item)
 {
     while (parent[item] != item)
@@ -38,7 +38,7 @@ static size_t find(size_t *parent, size_t item)
     return item;
 }
 
-/* Joins items of one key; returns how many keys there are. */
+/* Joins the groups of items with equal hashes; returns the number of different hashes. */
 static size_t join(size_t *parent, struct key *keys, size_t n)
 {
     size_t n_different = n > 0;
@@ -74,15 +74,14 @@ static size_t hash_folders(struct key *keys, const struct import_set *self)
         const char *name = self->items[i].name;
         keys[i] = (struct key){hash_bytes(HASH_START, name, (size_t)(path_name(name) - name)), i};
     }
-    for (size_t i = 0; i < self->n;
-         i++) { /* items are sorted by name: a folder's follow each other, except those of folders below it */
+    /* Items are sorted by name, so files of a folder are contiguous, except for subfolders between them. */
+    for (size_t i = 0; i < self->n; i++)
         n_folders += i == 0 || keys[i].hash != keys[i - 1].hash;
-    }
     return n_folders;
 }
 
-/* Whole groups in random order go to the test split until it has its share. */
-static enum clv_status assign(struct import_set *self, size_t *parent, struct clv_error *err)
+/* Assigns whole groups, in random order, to the test split until it has its share. */
+static enum clv_status assign_splits(struct import_set *self, size_t *parent, struct clv_error *err)
 {
     size_t n = self->n, n_groups = 0, n_test = 0;
     size_t wanted = size_of_number((1 - self->options->train_share) * (double)n + 0.5);
@@ -109,7 +108,7 @@ static enum clv_status assign(struct import_set *self, size_t *parent, struct cl
 
 static const char *const splits[3] = {"train", "val", "test"};
 
-/* The splits that were published, if there are two or more; *is_taken says so. */
+/* Uses the published splits if there are at least two. *is_taken = whether it did. */
 static enum clv_status take_published(bool *is_taken, struct import_set *self, struct clv_error *err)
 {
     size_t n_of[3] = {0, 0, 0};
@@ -119,8 +118,8 @@ static enum clv_status take_published(bool *is_taken, struct import_set *self, s
     *is_taken = (n_of[0] > 0) + (n_of[1] > 0) + (n_of[2] > 0) > 1;
     if (!*is_taken)
         return CLV_OK;
-    FAIL_IF(self->options->of_split, CLV_ERR_USAGE,
-            "--%s cannot be used with %s: it has splits of its own; leave it out", self->options->of_split,
+    FAIL_IF(self->options->split_option, CLV_ERR_USAGE,
+            "--%s cannot be used with %s: it has splits of its own; leave it out", self->options->split_option,
             self->options->annotations);
     for (size_t i = 0; i < self->n; i++) {
         struct import_item *item = &self->items[i];
@@ -140,7 +139,7 @@ enum clv_status import_split(struct import_set *self, struct clv_error *err)
     MUST(take_published(&is_published, self, err));
     for (size_t i = 0; i < n; i++)
         if (self->items[i].split)
-            return CLV_OK; /* the annotations' own */
+            return CLV_OK; /* the annotations have splits */
     OWNED_ARRAY struct key *keys = array_alloc(n, sizeof *keys);
     OWNED_ARRAY size_t *parent = array_alloc(n, sizeof *parent);
     NEED(keys && parent);
@@ -157,7 +156,7 @@ enum clv_status import_split(struct import_set *self, struct clv_error *err)
         join(parent, keys, n);
         console_note("the images of each of %zu folders are in one split; --group-by none mixes them", n_folders);
     }
-    return assign(self, parent, err);
+    return assign_splits(self, parent, err);
 }
 
 #define LARGEST_FILE ((size_t)1 << 30)
@@ -202,7 +201,7 @@ enum clv_status import_add(struct import_set *self, const char *name, const char
     return item->name && item->image ? CLV_OK : fail_memory(err);
 }
 
-/* Makes a path in the set, and its folder. */
+/* Returns *path, a new path in the set, and makes its folder. */
 static enum clv_status make_path(char **path, const struct import_set *self, const char *below, struct clv_error *err)
 {
     *path = NULL;
@@ -214,20 +213,20 @@ static enum clv_status make_path(char **path, const struct import_set *self, con
     return CLV_OK;
 }
 
-/* Chooses a name for the item's mask that no other has: a folder may hold both a.jpg and a.png. */
+/* Chooses an unused name for the item's mask, since a folder may have both a.jpg and a.png. */
 static enum clv_status name_mask(struct import_set *self, struct import_item *item, struct clv_error *err)
 {
     OWNED_ARRAY char *named = path_join("masks", item->name);
     char ending[32] = ".png";
     NEED(named);
-    for (int again = 2;; again++) {
+    for (int attempt = 2;; attempt++) {
         array_free(item->mask);
         NEED(item->mask = path_replace_extension(named, ending));
         OWNED_ARRAY char *path = path_join(self->folder, item->mask);
         NEED(path);
         if (!path_exists(path))
             return CLV_OK;
-        snprintf(ending, sizeof ending, "-%d.png", again);
+        snprintf(ending, sizeof ending, "-%d.png", attempt);
     }
 }
 
@@ -280,13 +279,13 @@ static enum clv_status write_text(const struct import_set *self, const char *nam
     return file_write(path, text->bytes, text->size, err);
 }
 
-/* Tables cannot hold these characters. */
+/* Fails for a name with characters that the tables cannot have. */
 static enum clv_status check_name(const char *name, struct clv_error *err)
 {
     return strpbrk(name, "\t\r\n") ? fail(err, CLV_ERR_DATA, "%s: a tab or line end in a name", name) : CLV_OK;
 }
 
-/* Lists the faults from first to end that occur, as "2 lines, 1 point". */
+/* Appends the faults in first..end - 1 that occurred, as "2 lines, 1 point". */
 static void list_faults(struct text *text, const struct import_set *self, int first, int end)
 {
     for (int k = first; k < end; k++)

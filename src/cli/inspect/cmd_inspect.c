@@ -1,5 +1,5 @@
-/* `cleave inspect`: prints what a model is and how it was made, as text or as JSON. inspect_image.c and inspect_tags.c
- * do the same for TIFFs and for models of tags. Start at cmd_inspect. */
+/* `cleave inspect`: prints the recipe, weights and training record of a model, as text or as JSON. inspect_image.c
+ * describes TIFFs, inspect_tags.c models of tags. Start at cmd_inspect. */
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,9 +19,8 @@
 #include "model/model.h"
 #include "train/train.h"
 
-/* How many of a model's weights count, and what is known of their posterior. */
-
-/* The variances of a posterior, [clv_weight_layout_size(layout)], or NULL: the model has none, or not of that many weights. */
+/* Returns the variances of the posterior, [clv_weight_layout_size(layout)], or NULL if the model has none of that
+ * size. */
 static const double *inspect_variances(const struct clv_model *model)
 {
     const struct clv_tensor *tensor = clv_model_attached(model, CLV_VARIANCE);
@@ -30,7 +29,7 @@ static const double *inspect_variances(const struct clv_model *model)
     return fits ? tensor->data : NULL;
 }
 
-/* Weights whose magnitude exceeds `threshold` times the largest one's. */
+/* Returns the number of weights whose magnitude exceeds `threshold` times the largest one's. */
 static size_t inspect_count_weights(const struct clv_model *model, double threshold)
 {
     size_t size = clv_weight_layout_size(&model->layout), n = 0;
@@ -42,7 +41,7 @@ static size_t inspect_count_weights(const struct clv_model *model, double thresh
     return n;
 }
 
-/* Least and largest variance. */
+/* Finds the least and the largest variance. */
 static void find_range(double *least, double *most, const double *variances, size_t n)
 {
     *least = INFINITY;
@@ -53,7 +52,7 @@ static void find_range(double *least, double *most, const double *variances, siz
     }
 }
 
-/* Lines of text; members of a JSON object, each with a comma before it. */
+/* Prints how many weights exceed the threshold, and the range of the posterior's variances. */
 static void inspect_sparsity_print(const struct clv_model *model, double threshold)
 {
     const double *variances = inspect_variances(model);
@@ -72,6 +71,7 @@ static void inspect_sparsity_print(const struct clv_model *model, double thresho
     printf("\n");
 }
 
+/* Appends the same as members of a JSON object, each with a comma before it. */
 static void inspect_sparsity_put(struct text *text, const struct clv_model *model, double threshold)
 {
     const double *variances = inspect_variances(model);
@@ -104,7 +104,7 @@ static int by_size(const void *a, const void *b)
     return (first->feature > second->feature) - (first->feature < second->feature);
 }
 
-/* The weights of one row, largest magnitude first; array_free it. */
+/* Returns the weights of one row by descending magnitude (array_free), or NULL if out of memory. */
 static struct weight *sorted_row(const struct clv_model *model, size_t row)
 {
     int32_t d = model->layout.n_features;
@@ -129,8 +129,8 @@ static void feature_name(char name[96], const struct clv_model *model, int32_t f
 
 static void name_edge_feature(char name[96], const struct clv_model *model, int32_t feature)
 {
-    int32_t n_own = model->first ? model->first->layout.n_edge_features : model->layout.n_edge_features;
-    const char *known = feature >= n_own    ? context_edge_name(feature - n_own)
+    int32_t n_recipe = model->first ? model->first->layout.n_edge_features : model->layout.n_edge_features;
+    const char *known = feature >= n_recipe ? context_edge_name(feature - n_recipe)
                         : model->has_recipe ? recipe_edge_feature_name(&model->recipe, feature)
                                             : NULL;
     if (known)
@@ -139,7 +139,7 @@ static void name_edge_feature(char name[96], const struct clv_model *model, int3
         snprintf(name, 96, "edge feature %d", feature);
 }
 
-/* The label that row `row` of W scores: with two labels the only row is label 1's. */
+/* Returns the label whose scores a row of W gives: with two labels the only row is that of label 1. */
 static int32_t row_label(const struct clv_model *model, size_t row)
 {
     return model->layout.n_labels == 2 ? 1 : (int32_t)row;
@@ -192,7 +192,7 @@ static void print_recipe(const struct clv_recipe *recipe)
     }
 }
 
-/* The largest entries of full tables. Returns 0, or -1 when out of memory. */
+/* Prints the largest entries of full tables. Returns 0, or -1 if out of memory. */
 static int print_pairs(const struct clv_model *model, int32_t n_top)
 {
     const struct clv_weight_layout *layout = &model->layout;
@@ -224,13 +224,13 @@ static void print_record(const struct clv_model *model)
         size_t length = strlen(entry->value);
         if (length <= 160)
             printf("  %-24s %s\n", entry->key, entry->value);
-        else /* the curve: its end is what counts, the whole is in --json */
+        else /* a learning curve, of which the end matters; --json has all of it */
             printf("  %-24s .. %s\n", entry->key, entry->value + length - 120);
     }
 }
 
-/* n_top: how many of the largest weights of each label are named; threshold: the share of the largest weight from which
- * on weights count. */
+/* Describes a model as text. n_top: how many of the largest weights of each label are printed; threshold: weights above
+ * this fraction of the largest are counted. */
 static enum clv_status inspect_text(const struct clv_model *model, int32_t n_top, double threshold,
                                     struct clv_error *err)
 {
@@ -322,7 +322,7 @@ static void put_recipe(struct text *text, const struct clv_recipe *recipe)
     json_put_string(text, "kernel_map", kernel_map_names[recipe->kernel_map]);
 }
 
-/* "pairwise_weights":[K][K][p]. */
+/* Appends "pairwise_weights":[K][K][p]. */
 static void put_tables(struct text *text, const struct clv_model *model)
 {
     const double *weight = model->w + clv_weight_layout_unary_size(&model->layout);
@@ -457,11 +457,11 @@ enum clv_status cmd_inspect(int argc, char **argv, struct clv_error *err)
     }
     FAIL_IF(!self.path, CLV_ERR_USAGE, "inspect: which model?");
     bool is_image = inspect_is_image(self.path), is_tags = !is_image && inspect_is_tags(self.path);
-    const char *of_models = options_given(&common, "top")         ? "top"
-                            : options_given(&common, "threshold") ? "threshold"
-                                                                  : NULL;
-    FAIL_IF(is_image && of_models, CLV_ERR_USAGE, "--%s cannot be used with %s: it is not a model; leave it out",
-            of_models, self.path);
+    const char *model_option = options_given(&common, "top")         ? "top"
+                               : options_given(&common, "threshold") ? "threshold"
+                                                                     : NULL;
+    FAIL_IF(is_image && model_option, CLV_ERR_USAGE, "--%s cannot be used with %s: it is not a model; leave it out",
+            model_option, self.path);
     FAIL_IF(is_tags && options_given(&common, "threshold"), CLV_ERR_USAGE,
             "--threshold cannot be used with %s: it is a model of tags; leave it out", self.path);
     if (is_image)

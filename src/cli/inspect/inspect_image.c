@@ -1,4 +1,5 @@
-/* `cleave inspect` of a TIFF: prints how many images it has, their size and bands, and what its pages are. */
+/* `cleave inspect` of a TIFF: prints the number of its images, their size and bands, and the axes of its pages (times,
+ * slices, channels). */
 #include <stdio.h>
 
 #include "base/base.h"

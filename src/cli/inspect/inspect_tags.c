@@ -20,7 +20,8 @@ bool inspect_is_tags(const char *path)
     return is_tags;
 }
 
-/* The coupling of the tags at two positions of the order of decision, later > earlier; 0 if the form has none. */
+/* Returns the coupling of the tags at two positions, later > earlier, of the order in which tags are decided; 0 if the
+ * form has none. */
 static double coupling_of(const struct clv_tag_model *model, int32_t later, int32_t earlier)
 {
     size_t i = (size_t)later, j = (size_t)earlier;
@@ -34,7 +35,7 @@ static double coupling_of(const struct clv_tag_model *model, int32_t later, int3
     return 0;
 }
 
-/* Prints the largest couplings between two tags. It searches for them one by one, since n_top is small. */
+/* Appends the n_top largest couplings between two tags. Searches all pairs for each magnitude, since n_top is small. */
 static void put_couplings(struct text *text, const struct clv_tag_model *model, int32_t n_top, bool json)
 {
     double last = INFINITY;

@@ -1,5 +1,5 @@
 /* `cleave label`: opens a folder (src/page), serves the page on which its images are labelled (server.c), trains in the
- * background (trainer.c), and reports at the end how much is labelled. Start at run. */
+ * background (trainer.c), and prints at the end how many images are labelled. Start at run. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "cli/common/common.h"
 #include "cli/label/label.h"
 
-/* assets/page within the binary. The paths are those of the folder that `make` runs in. */
+/* Embeds assets/page in the binary. Paths are relative to the folder in which `make` runs. */
 
 #define EMBED(name, file)                                                                                              \
     __asm__(".section .rodata\n"                                                                                       \
@@ -122,8 +122,8 @@ static enum clv_status make_token(char token[PAGE_TOKEN_SIZE], struct clv_error 
 #define REDIRECT                                                                                                       \
     "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url=%.*s\"><a href=\"%.*s\">cleave label</a>\n"
 
-/* Makes a file that leads to the link and that no other user may read, since all users can see arguments of
- * programs. */
+/* Makes a file that redirects to the link and that only this user may read, since all users can see the arguments of
+ * programs, and the link has the password. */
 static enum clv_status write_redirect(char **path, const char *link, int size, struct clv_error *err)
 {
     const char *folders[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp"};
@@ -157,7 +157,7 @@ static void run_opener(const char *path)
         waitpid(child, NULL, 0);
 }
 
-/* Opens the page in a browser if there is a desktop. Whether that works shows on the screen. */
+/* Opens the page in a browser if there is a desktop; does not check whether the browser starts. */
 static void open_browser(char **redirect, const char *links)
 {
     struct clv_error err = {0};
@@ -169,7 +169,7 @@ static void open_browser(char **redirect, const char *links)
         console_note("the browser is not opened: %s", err.message);
 }
 
-/* ` OPTION 'PATH'`, for the shell. */
+/* Appends " OPTION 'PATH'" for the shell; PATH is quoted. */
 static void put_quoted(struct text *text, const char *option, const char *path)
 {
     text_printf(text, " %s'", option);
@@ -178,7 +178,7 @@ static void put_quoted(struct text *text, const char *option, const char *path)
     text_put(text, "'");
 }
 
-/* Training on the folder, and labelling it by that. */
+/* Appends the commands that train on the folder and segment it with the model. */
 static void put_commands(struct text *text, const struct label *self, const char *folder)
 {
     char model[PATH_MAX + 8], masks[PATH_MAX + 8];
@@ -196,7 +196,8 @@ static void put_commands(struct text *text, const struct label *self, const char
     text_put(text, path_exists(masks) ? " --overwrite" : "");
 }
 
-/* How much is labelled, and how to go on with it without the page; at the end in how far that is new. */
+/* Prints how many images are labelled, and commands to continue without the page. n_before (NULL at the start): how
+ * many images were accepted at the start. */
 static void report_state(const struct label *self, const struct page_session *session, const size_t *n_before)
 {
     char folder[PATH_MAX];
@@ -240,7 +241,7 @@ static enum clv_status serve(struct label *self, struct label_server *server, co
     if (self->opens_browser)
         open_browser(&redirect, links);
     const enum clv_status status = label_server_run(server, session, signals_stop(), err);
-    report_state(self, session, &n_before); /* however it ended: all is saved */
+    report_state(self, session, &n_before); /* on failure, too, since all work is saved */
     if (redirect) {
         remove(redirect);
         file_forget_temporary(redirect);
@@ -248,7 +249,7 @@ static enum clv_status serve(struct label *self, struct label_server *server, co
     return status;
 }
 
-/* Ends a session; images that were opened and not labelled leave nothing. */
+/* Ends a session; removes the files of images that were opened, but not labelled. */
 static void session_drop(struct page_session **session)
 {
     if (*session)

@@ -1,8 +1,10 @@
-/* Serves the page by HTTP, over libmicrohttpd, in one thread, with limits of connections, headers, bodies and waiting.
+/* Serves the page by HTTP with libmicrohttpd, in one thread, with limits on connections, headers, bodies and waiting
+ * times. Start at handle.
  *
  * A connection is a stranger until it has sent the headers of an allowed request. There are at most MAX_STRANGERS
- * strangers: a new one replaces the oldest. Each has HEADERS_S seconds in all, and its bodies are not read. Limits by
- * address would not help, since all users of this machine have the owner's address. */
+ * strangers: a new one replaces the oldest. A stranger is disconnected after HEADERS_S seconds, and bodies of its
+ * requests are not read. Limits per address would not help, since all users of this machine have the same address as
+ * the owner. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
@@ -61,7 +63,7 @@ static void free_body(void *bytes)
     array_free(bytes);
 }
 
-/* Makes the reply of a response, whose bytes it takes over. */
+/* Makes libmicrohttpd's reply of a response, which then owns the response's bytes. */
 static struct MHD_Response *reply_of(struct page_response *response)
 {
     if (response->view)
@@ -92,7 +94,7 @@ static enum MHD_Result answer(struct MHD_Connection *connection, const struct la
         snprintf(tag, sizeof tag, "\"%.*s\"", PAGE_TAG_SIZE - 1, response->tag);
         result &= MHD_add_response_header(reply, MHD_HTTP_HEADER_ETAG, tag);
     }
-    if (response->sets_cookie) { /* Lax: the file that opens the page is another site; no GET changes anything */
+    if (response->sets_cookie) { /* Lax: the page is opened from a file, which is another site; GET changes nothing */
         char cookie[128];
         snprintf(cookie, sizeof cookie, "%s=%s; HttpOnly; SameSite=Lax; Path=/", server->access.cookie,
                  server->access.token);
@@ -103,7 +105,7 @@ static enum MHD_Result answer(struct MHD_Connection *connection, const struct la
     return result;
 }
 
-static void take(struct upload *upload, const char *bytes, size_t size)
+static void append_body(struct upload *upload, const char *bytes, size_t size)
 {
     if (upload->size + size > PAGE_MAX_BODY ||
         array_reserve((void **)&upload->bytes, &upload->capacity, upload->size + size + 1, 1)) {
@@ -121,7 +123,7 @@ static void forget_stranger(struct label_server *server, size_t k)
     memmove(server->strangers + k, server->strangers + k + 1, (server->n_strangers - k) * sizeof *server->strangers);
 }
 
-/* Shuts the oldest stranger's connection down. libmicrohttpd notices that and closes the socket. */
+/* Shuts the oldest stranger's connection down; libmicrohttpd then closes the socket. */
 static void drop_oldest(struct label_server *server)
 {
     shutdown(server->strangers[0].socket, SHUT_RDWR);
@@ -134,7 +136,7 @@ static int socket_of(struct MHD_Connection *connection)
 }
 
 /* Removes a connection from the strangers after its request was allowed or it was closed. */
-static void no_stranger(struct label_server *server, struct MHD_Connection *connection)
+static void remove_stranger(struct label_server *server, struct MHD_Connection *connection)
 {
     for (size_t k = 0; k < server->n_strangers; k++)
         if (server->strangers[k].socket == socket_of(connection)) {
@@ -143,13 +145,14 @@ static void no_stranger(struct label_server *server, struct MHD_Connection *conn
         }
 }
 
-static void come_or_go(void *context, struct MHD_Connection *connection, void **state,
-                       enum MHD_ConnectionNotificationCode what)
+/* Called when a connection is opened or closed. */
+static void on_connection(void *context, struct MHD_Connection *connection, void **state,
+                          enum MHD_ConnectionNotificationCode event)
 {
     struct label_server *server = context;
     (void)state;
-    if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
-        no_stranger(server, connection);
+    if (event == MHD_CONNECTION_NOTIFY_CLOSED) {
+        remove_stranger(server, connection);
         return;
     }
     if (server->n_strangers == MAX_STRANGERS)
@@ -164,7 +167,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     struct upload *upload = *state;
     (void)version;
     if (upload && *size) {
-        take(upload, data, *size);
+        append_body(upload, data, *size);
         *size = 0;
         return MHD_YES;
     }
@@ -181,11 +184,11 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         request.size = upload->is_too_large ? (size_t)PAGE_MAX_BODY + 1 : upload->size;
         return answer(connection, server, &request);
     }
-    /* Now the headers are complete: a request that is not allowed is answered before its body is read. */
+    /* The headers are complete: a request that is not allowed is answered before its body is read. */
     const char *why;
     if (page_refuses(&why, &server->access, &request, page_route(url)))
         return answer(connection, server, &request);
-    no_stranger(server, connection);
+    remove_stranger(server, connection);
     *state = array_zalloc(1, sizeof *upload);
     return *state ? MHD_YES : MHD_NO;
 }
@@ -208,11 +211,11 @@ union address {
     struct sockaddr_in6 six;
 };
 
-/* Adds a host as browsers write it, if there is space. */
+/* Adds a host in the form of browsers' Host headers, if there is space. */
 static void add_host(struct page_access *access, size_t *n, const char *host, int32_t port)
 {
-    const size_t most = sizeof access->hosts / sizeof access->hosts[0] - 1;
-    if (*n >= most)
+    const size_t max_hosts = sizeof access->hosts / sizeof access->hosts[0] - 1;
+    if (*n >= max_hosts)
         return;
     snprintf(access->hosts[*n], sizeof access->hosts[0], strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, port);
     ++*n;
@@ -247,7 +250,8 @@ static enum clv_status add_interfaces(struct page_access *access, size_t *n, boo
     return CLV_OK;
 }
 
-/* Adds the hosts that lead to the socket to `access`. If *port was 0, it becomes the port that was chosen. */
+/* Opens the socket and adds the hosts by which it can be reached to `access`. If *port is 0, it becomes the chosen
+ * port. */
 static enum clv_status listen_at(struct label_server *server, struct page_access *access, size_t *n_hosts,
                                  const char *address, int32_t *port, struct clv_error *err)
 {
@@ -288,7 +292,7 @@ enum clv_status label_server_new(struct label_server **server, struct text *link
     for (size_t k = 0; k < n_hosts; k++)
         text_printf(links, "http://%s/?token=%s\n", access->hosts[k], access->token);
     NEED(!links->failed);
-    add_host(access, &n_hosts, "localhost", port); /* the host of a tunnel */
+    add_host(access, &n_hosts, "localhost", port); /* for access through a tunnel */
     add_host(access, &n_hosts, "127.0.0.1", port);
     snprintf(access->cookie, sizeof access->cookie, "cleave-%d", port);
     result->access = *access;
@@ -304,7 +308,7 @@ enum clv_status label_server_run(struct label_server *server, struct page_sessio
         MHD_NO_FLAG, 0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, server->socket,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MAX_HEADERS, MHD_OPTION_NOTIFY_COMPLETED, finish, NULL,
-        MHD_OPTION_NOTIFY_CONNECTION, come_or_go, server, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_END);
     if (!server->daemon)
         return fail_errno(err, CLV_ERR_OS, "cannot start the server");
     server->socket = -1; /* the daemon closes it */

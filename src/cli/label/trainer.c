@@ -1,5 +1,6 @@
-/* Trains in the background: runs `cleave train --progress json` as a process of its own and reads its events. The
- * process has a terminal of its own, which hangs up if this process dies; its memory ends with it. Start at launch. */
+/* Trains in the background: runs `cleave train --progress json` as a child process and reads its events. A training's
+ * memory is freed when the child ends. The child has its own terminal, which hangs up if this process dies. Start at
+ * launch. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -20,12 +21,12 @@
 #define NICENESS 5
 
 struct label_trainer {
-    char *model, *list; /* list: of what the training under way learns from, or NULL */
+    char *model, *list; /* list: the file that lists the current training's data, or NULL */
     pthread_mutex_t lock;
     pthread_t reader;
     bool has_reader;
-    /* Under the lock: */
-    pid_t child; /* 0: none is running */
+    /* The lock guards the next members. */
+    pid_t child; /* 0: no training is running */
     bool is_stopped;
     int32_t n_models;
     char stage[64], note[512], failure[512];
@@ -45,7 +46,7 @@ static void stop(void *context)
     pthread_mutex_unlock(&trainer->lock);
 }
 
-/* Three numbers, and nothing else. */
+/* Parses a line of exactly three numbers. */
 static bool parse_row(double row[3], const char *text)
 {
     char word[64];
@@ -61,8 +62,8 @@ static bool parse_row(double row[3], const char *text)
     return n == 3;
 }
 
-/* A line of the child's. What is not an event came from something else than `cleave train`. */
-static void hear(struct label_trainer *trainer, const char *line, size_t size)
+/* Handles a line of the child's output. Lines that are not events are ignored: `cleave train` did not write them. */
+static void handle_event(struct label_trainer *trainer, const char *line, size_t size)
 {
     struct json_value *root;
     struct clv_error ignored;
@@ -83,7 +84,7 @@ static void hear(struct label_trainer *trainer, const char *line, size_t size)
     else if (strcmp(event, "error") == 0)
         snprintf(trainer->failure, sizeof trainer->failure, "%s", text);
     else if (strcmp(event, "summary") == 0) {
-        double row[3]; /* a line of three numbers alone is the cross-validation's: value, loss, its error */
+        double row[3]; /* a line of three numbers is a row of cross-validation: value, loss, standard error */
         if (parse_row(row, text)) {
             trainer->loss = row[1];
             trainer->standard_error = row[2];
@@ -92,8 +93,8 @@ static void hear(struct label_trainer *trainer, const char *line, size_t size)
     json_root_free(root);
 }
 
-/* Until the child closes its terminal. */
-static void follow(struct label_trainer *trainer, int terminal)
+/* Reads the child's output until it closes its terminal. */
+static void read_events(struct label_trainer *trainer, int terminal)
 {
     char bytes[4096], line[4096];
     size_t used = 0;
@@ -101,7 +102,7 @@ static void follow(struct label_trainer *trainer, int terminal)
         pthread_mutex_lock(&trainer->lock);
         for (ssize_t k = 0; k < n; k++) {
             if (bytes[k] == '\n') {
-                hear(trainer, line, used);
+                handle_event(trainer, line, used);
                 used = 0;
             } else if (used < sizeof line) {
                 line[used++] = bytes[k];
@@ -117,27 +118,28 @@ struct reader_arguments {
     pid_t child;
 };
 
-static void *run(void *context)
+/* The reader thread: reads events, then waits for the child's end. */
+static void *run_reader(void *context)
 {
     struct reader_arguments arguments = *(struct reader_arguments *)context;
     struct label_trainer *trainer = arguments.trainer;
-    int how = 0;
+    int end = 0;
     siginfo_t info;
     array_free(context);
-    follow(trainer, arguments.terminal);
+    read_events(trainer, arguments.terminal);
     close(arguments.terminal);
     while (waitid(P_PID, (id_t)arguments.child, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
         ;
-    remove(trainer->list); /* before another training may write its own */
+    remove(trainer->list); /* before another training can write a new one */
     pthread_mutex_lock(&trainer->lock);
-    (void)waitpid(arguments.child, &how, 0); /* under the lock: stop() never signals another process of its number */
-    bool is_well = WIFEXITED(how) && WEXITSTATUS(how) == 0;
-    if (is_well || trainer->is_stopped)
+    (void)waitpid(arguments.child, &end, 0); /* under the lock, so that stop() never signals a reused process number */
+    bool is_trained = WIFEXITED(end) && WEXITSTATUS(end) == 0;
+    if (is_trained || trainer->is_stopped)
         trainer->failure[0] = 0;
     else if (!trainer->failure[0])
         snprintf(trainer->failure, sizeof trainer->failure, "training ended with status %d",
-                 WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how));
-    trainer->n_models += is_well;
+                 WIFEXITED(end) ? WEXITSTATUS(end) : 128 + WTERMSIG(end));
+    trainer->n_models += is_trained;
     trainer->stage[0] = 0;
     trainer->child = 0;
     pthread_mutex_unlock(&trainer->lock);
@@ -146,7 +148,7 @@ static void *run(void *context)
 
 enum { N_LIMITS = 4 };
 
-/* Images are read as the page reads them. */
+/* Appends the limits with which the page reads images. */
 static void add_limits(char **arguments, char values[N_LIMITS][32], const struct clv_image_limits *limits)
 {
     static char *const names[N_LIMITS] = {"--max-pixels", "--max-side", "--max-jpeg-scans", "--range"};
@@ -165,14 +167,15 @@ static void add_limits(char **arguments, char values[N_LIMITS][32], const struct
 
 #define LEARNER "wmpmap"
 
-/* Whether the learner has couplings of so many labels. Regions of more are learned each by itself, without a word about
- * options that a page does not have. */
+/* Returns whether the learner supports couplings with this number of labels. If not, the model has no pairwise terms;
+ * asking for none avoids a note about options that the page does not have. */
 static bool learns_couplings(int32_t n_labels)
 {
     return learner_trains(clv_learner_find(LEARNER), CLV_PAIRWISE_POTTS, n_labels, CLV_GRAPH_ANY);
 }
 
-/* Masks are cross-validated, with boxes in every training, where there are enough. */
+/* Replaces the child process by `cleave train`. With at least two masks, cross-validation over the masks measures the
+ * loss for the only lambda; images with boxes are in every fold's training. */
 static void become_train(const struct label_trainer *trainer, const struct training_export *export)
 {
     char folds[16], values[N_LIMITS][32];
@@ -203,7 +206,7 @@ static void become_train(const struct label_trainer *trainer, const struct train
     (void)!nice(NICENESS);
     for (int fd = 3; fd < 1024; fd++)
         close(fd);
-    /* The portable folder's launcher names itself: there the process's own file is the C library's loader. */
+    /* In the portable folder /proc/self/exe is the C library's loader; there the launcher sets CLEAVE_LAUNCHER. */
     const char *launcher = getenv("CLEAVE_LAUNCHER");
     execv(launcher ? launcher : "/proc/self/exe", arguments);
     _exit(127);
@@ -233,9 +236,9 @@ static enum clv_status launch(struct label_trainer *trainer, const struct traini
         trainer->done = trainer->total = 0;
         trainer->left_s = NAN;
         pthread_mutex_unlock(&trainer->lock);
-        trainer->has_reader = pthread_create(&trainer->reader, NULL, run, arguments) == 0;
+        trainer->has_reader = pthread_create(&trainer->reader, NULL, run_reader, arguments) == 0;
         if (trainer->has_reader) {
-            (void)TAKE(arguments); /* the reader frees them */
+            (void)TAKE(arguments); /* the reader thread frees them */
             return CLV_OK;
         }
         kill(child, SIGKILL);

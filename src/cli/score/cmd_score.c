@@ -1,5 +1,5 @@
-/* `cleave score`: compares masks with the truth (run), or the labels that a model gives to the nodes of a feature file
- * (score_features). score_set.c has the work on masks, score_print.c prints it. */
+/* `cleave score`: scores masks against the truth (run), or the labels that a model predicts for the nodes of a feature
+ * file (score_features). score_set.c has the work on masks, score_print.c prints it. */
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -23,7 +23,7 @@
 #include "score/score.h"
 #include "train/train.h"
 
-/* cleave score of a feature file, which counts nodes instead of pixels. */
+/* Scoring of a feature file, which counts nodes instead of pixels. */
 
 struct features_task {
     const struct path_list *paths; /* of feature files with truth */
@@ -37,16 +37,17 @@ struct score_state {
     const struct clv_dataset *dataset;
     const struct clv_model *model;
     struct clv_oracle **oracles;      /* [n_threads] */
-    struct clv_confusion *confusions; /* [n_threads] of known nodes; sums of whole numbers are equal in any order */
-    struct likelihood *likelihoods;   /* [n_threads]; NULL: not asked for */
-    double *loss;                     /* [examples]; NaN: without truth, not scored */
-    double *node_error;               /* [examples] the share of wrong nodes among known ones, of scored examples */
-    double *log_likelihood;           /* [examples] of scored ones, if asked for */
+    struct clv_confusion *confusions; /* [n_threads] of labelled nodes; integer sums do not depend on the order */
+    struct likelihood *likelihoods;   /* [n_threads]; NULL: not wanted */
+    double *loss;                     /* [examples] NaN: without truth, not scored */
+    double *node_error;               /* [examples] if scored: the share of wrong nodes among labelled ones */
+    double *log_likelihood;           /* [examples] if scored and wanted */
     size_t n_scored;
     int n_threads;
 };
 
-/* The share of wrong nodes in all scored examples, and means over these examples. */
+/* error: the share of wrong nodes among all labelled ones; the others: n_known nodes, and means over scored
+ * examples. */
 struct means {
     double n_known, error, loss, node_error, log_likelihood;
 };
@@ -194,9 +195,9 @@ static enum clv_status print(const struct score_state *self, bool json, struct c
     return CLV_OK;
 }
 
-/* Labels the nodes of a feature file with the model, whose decoding sums or maximises over hidden nodes. Prints the
- * shares of known nodes that are right or wrong: in all, by label, and as the mean over examples. Also prints the
- * examples' mean loss and, if wanted, the exact log-likelihood of their known labels. */
+/* Labels the nodes of a feature file with the model; its decoding sums or maximises over hidden nodes. Prints
+ * accuracies and errors of labelled nodes: over all nodes, by label, and as means over examples. Also prints the mean
+ * loss of examples and, if wanted, the mean exact log-likelihood of their known labels. */
 static enum clv_status score_features(const struct features_task *task, struct clv_error *err)
 {
     OWNED(clv_model_release) struct clv_model model = {0};
@@ -268,7 +269,7 @@ static const struct clv_option score_rows[] = {
     {0},
 };
 
-/* Refuses options that only apply to masks in files, whose pixels count one by one. */
+/* Fails for options that only apply to predictions as masks. */
 static enum clv_status check_pixels(const struct score *self, struct clv_error *err)
 {
     const char *option = self->band_px ? "border-width" : self->pred_labels ? "pred-labels" : NULL;
@@ -288,8 +289,8 @@ static enum clv_status check_features(const struct score *self, struct clv_error
 
 static enum clv_status check_shards(const struct score *self, struct clv_error *err)
 {
-    bool of_masks = !(self->data && is_tensor_file(self->data));
-    FAIL_IF((self->merge || self->shard.count) && !of_masks, CLV_ERR_USAGE,
+    bool is_masks = !(self->data && is_tensor_file(self->data));
+    FAIL_IF((self->merge || self->shard.count) && !is_masks, CLV_ERR_USAGE,
             "--%s: goes with masks, not with a feature file", self->merge ? "merge" : "shard");
     if (self->shard.count && (self->merge || self->json || self->csv || self->per_image))
         return fail(err, CLV_ERR_USAGE,
@@ -346,8 +347,8 @@ static bool has_masks(const struct clv_set *set)
     return i < set->n_items;
 }
 
-/* Returns the number of leading characters that `segment' dropped from the images' names: with --data those that all
- * images share; with a folder as its argument none, so that predictions are in FOLDER/images/. */
+/* Returns the number of leading characters that `segment' removed from the names of images: with --data the folder that
+ * all images share; with a folder as its argument 0, so that predictions are in FOLDER/images/. */
 static size_t find_common(const struct clv_set *set, const char *folder)
 {
     char below[PATH_MAX];
@@ -356,7 +357,7 @@ static size_t find_common(const struct clv_set *set, const char *folder)
     return folder && path_is_folder(below) ? 0 : common;
 }
 
-/* The truth that predictions are compared with, and how they are read. */
+/* The data of a comparison: the truth, the model, the inputs, and how predictions are read. */
 struct sources {
     struct clv_set set;
     struct clv_model model; /* of --model */
@@ -376,7 +377,7 @@ static void sources_release(struct sources *self)
     clv_set_release(&self->set);
 }
 
-/* Lists the inputs of the set that was read, and scores their predictions. *task keeps the settings. */
+/* Lists the inputs of the set and scores their predictions. *task = the settings, which point into `from`. */
 static enum clv_status compare(struct set_score *score, struct score_task *task, struct sources *from,
                                const struct score *self, const struct clv_progress *progress, struct clv_error *err)
 {

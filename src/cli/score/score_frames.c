@@ -1,5 +1,5 @@
-/* Scores sequences in TIFF files of pages: finds the page of each frame, and leaves out frames whose masks were given
- * to the run. Start at score_find_pages and score_drop_given. */
+/* Prepares sequences for scoring: finds the page of each frame in a TIFF of predictions, and skips frames whose masks
+ * were given to the run. Start at score_find_pages and score_drop_given. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ enum clv_status score_read_truth(struct clv_set *set, const char *path, struct c
     return CLV_OK;
 }
 
-/* A frame of the whole sequence, and which one it is, from 1. */
+/* A frame of the sequence and its number, from 1. */
 struct frame_of {
     const char *name;
     uint32_t page;
@@ -37,7 +37,8 @@ static int compare_frames(const void *a, const void *b)
     return strcmp(((const struct frame_of *)a)->name, ((const struct frame_of *)b)->name);
 }
 
-/* Reads all frames in the order of their sequence, or only those of the split if their number is that of the pages. */
+/* Reads all frames in the order of their sequence or, if their number is not that of the pages, only those of the
+ * split. */
 static enum clv_status read_sequence(struct clv_set *set, const char *file, const char *path, const char *split,
                                      struct clv_error *err)
 {
@@ -70,7 +71,7 @@ enum clv_status score_find_pages(uint32_t **pages, const char *file, const char 
     for (size_t i = 0; i < set.n_items; i++)
         frames[i] = (struct frame_of){set.items[i].name, (uint32_t)i + 1};
     qsort(frames, set.n_items, sizeof *frames, compare_frames);
-    for (size_t i = 0; i < inputs->n; i++) { /* each is one of them */
+    for (size_t i = 0; i < inputs->n; i++) { /* each is in `frames` */
         const struct frame_of wanted = {.name = inputs->items[i].name};
         const struct frame_of *frame = bsearch(&wanted, frames, set.n_items, sizeof *frames, compare_frames);
         found[i] = frame ? frame->page : 1;
@@ -79,7 +80,7 @@ enum clv_status score_find_pages(uint32_t **pages, const char *file, const char 
     return CLV_OK;
 }
 
-/* The names, as path_output has them, of what has a mask in the set at `path`. */
+/* Lists the images that have a mask in the set at `path`, by their names from path_output. */
 static enum clv_status list_masked(struct path_list *names, const char *path, struct clv_error *err)
 {
     OWNED(clv_set_release) struct clv_set set = {0};
@@ -96,7 +97,7 @@ static enum clv_status list_masked(struct path_list *names, const char *path, st
     return CLV_OK;
 }
 
-/* Lists the frames whose masks were given, by the note of the run. Without a note there are none. */
+/* Lists the frames whose masks were given, from the run's note; none without a note. */
 static enum clv_status list_noted(struct path_list *names, const char *folder, struct clv_error *err)
 {
     OWNED_ARRAY char *path = path_join(folder, RUN_NOTE), *note = NULL;
@@ -116,7 +117,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Whether input `index` is one of the names and, unless the user named them, has no prediction. */
+/* *is_given = whether input `index` is among the names and, unless the user gave them (is_named), has no prediction. */
 static enum clv_status look_up(bool *is_given, const struct path_list *names, const struct score_task *task,
                                size_t index, bool is_named, struct clv_error *err)
 {
@@ -177,7 +178,7 @@ void score_note_equal_pages(const struct set_score *score, const char *file)
     size_t n = 0, first = 0;
     for (size_t i = 0; i < score->inputs->n; i++) {
         const struct clv_image_score *pixel = &score->images[i].pixel;
-        if (pixel->hamming == 0 && pixel->mean_iou == 1 && !n++) /* NaN where there is no foreground */
+        if (pixel->hamming == 0 && pixel->mean_iou == 1 && !n++) /* both are NaN if no pixel counts */
             first = i;
     }
     if (n)

@@ -9,7 +9,8 @@
 
 #define JSON_MAX ((size_t)1 << 30)
 
-/* Mean of one field over the images; all fields of struct scored_image but n_pixels are doubles. */
+/* Mean of one double over the images. struct scored_image is traversed as an array of doubles, so its members have the
+ * size of one. */
 #define MEAN(score, field, mean, error)                                                                                \
     mean_over_images(mean, error, &(score)->images[0].field, (score)->inputs->n,                                       \
                      sizeof(struct scored_image) / sizeof(double))
@@ -27,10 +28,10 @@ static double mean_iou_of_label(const struct set_score *score, int32_t label)
     return mean;
 }
 
-/* clv_confusion_class_accuracy or clv_confusion_iou. */
+/* The type of clv_confusion_class_accuracy and clv_confusion_iou. */
 typedef double class_measure(const struct clv_confusion *confusion, int32_t label);
 
-/* The mean of a measure over the labels that have it. */
+/* Returns the mean of a measure over the labels for which it is defined. */
 static double mean_over_classes(const struct clv_confusion *confusion, const struct clv_labels *labels,
                                 class_measure *measure)
 {
@@ -46,7 +47,7 @@ static double mean_over_classes(const struct clv_confusion *confusion, const str
     return n ? sum / n : NAN;
 }
 
-/* Prints a number to a buffer, or "-" for NaN. */
+/* Formats a number in a buffer; returns "-" for NaN. */
 static const char *shown(char buffer[32], double value, double scale, int digits)
 {
     if (isnan(value))
@@ -67,8 +68,10 @@ static void print_measures(const char *title, double weighted, double weighted_e
 static void print_labels(const struct set_score *score)
 {
     char a[32], b[32], c[32];
-    const char *of_nodes = !score->has_superpixels ? "" : score->has_patches ? "  of patches %" : "  of superpixels %";
-    printf("\nlabel                 mean IoU  accuracy %%%s\n", of_nodes);
+    const char *node_title = !score->has_superpixels ? ""
+                             : score->has_patches    ? "  of patches %"
+                                                     : "  of superpixels %";
+    printf("\nlabel                 mean IoU  accuracy %%%s\n", node_title);
     for (int32_t label = 0; label < score->labels->n_labels; label++) {
         double accuracy = clv_confusion_class_accuracy(&score->confusion, label);
         double label_iou = mean_iou_of_label(score, label);
@@ -77,7 +80,7 @@ static void print_labels(const struct set_score *score)
         printf("%3d %-16s %9s %11s", label, score->labels->names[label], shown(a, label_iou, 1, 4),
                shown(b, accuracy, 100, 2));
         if (score->has_superpixels)
-            printf(" %*s", (int)strlen(of_nodes) - 1,
+            printf(" %*s", (int)strlen(node_title) - 1,
                    shown(c, clv_confusion_class_accuracy(&score->nodes, label), 100, 2));
         printf("\n");
     }
@@ -96,11 +99,11 @@ static struct object_counts objects_of_all(const struct set_score *score)
 {
     struct object_counts all = {0};
     for (size_t i = 0; i < score->inputs->n; i++) {
-        const struct object_counts *own = &score->images[i].objects;
-        all.n_true += own->n_true;
-        all.n_found += own->n_found;
+        const struct object_counts *counts = &score->images[i].objects;
+        all.n_true += counts->n_true;
+        all.n_found += counts->n_found;
         for (int t = 0; t < OBJECT_THRESHOLDS; t++)
-            all.hits[t] += own->hits[t];
+            all.hits[t] += counts->hits[t];
     }
     return all;
 }
@@ -250,7 +253,7 @@ static void put_classes(struct text *text, const char *name, const char *mean_na
     json_put_number(text, mean_name, mean_over_classes(confusion, labels, measure));
 }
 
-/* Prints accuracies over all pixels, or nodes, of the set. */
+/* Appends accuracies over all pixels, or nodes, of the set. */
 static void put_accuracies(struct text *text, const struct clv_confusion *confusion, const struct clv_labels *labels)
 {
     json_put_number(text, "accuracy", 1 - clv_confusion_score(confusion).hamming);

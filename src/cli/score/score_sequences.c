@@ -1,5 +1,5 @@
-/* Scores sequences: the mean of J over frames as DAVIS has it (Perazzi et al. 2016), and flicker, the share of pixels
- * whose label changes along the optical flow. Start at score_sequences. */
+/* Scores sequences: the mean of J over frames, as DAVIS defines it (Perazzi et al. 2016), and flicker, the share of
+ * pixels whose label changes along the optical flow. Start at score_sequences. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "cli/score/score_set.h"
 #include "sequence/sequence.h"
 
-#define RETURNS 1.0F /* pixels that motion there and back may miss, else a pixel is not followed */
+#define MAX_MISS 1.0F /* pixels: forward-backward error of the flow above which a pixel is not counted */
 
 struct sequences {
     struct set_score *score;
@@ -16,19 +16,20 @@ struct sequences {
 };
 
 /* A frame with its labels at the working size: of the prediction and of the truth. */
-struct shown {
+struct labelled_frame {
     struct frame frame;
     uint8_t *labels[2]; /* [height][width] */
 };
 
-static void shown_release(struct shown *self)
+static void labelled_frame_release(struct labelled_frame *self)
 {
     frame_release(&self->frame);
     arrays_free(self->labels[0], self->labels[1]);
-    *self = (struct shown){.labels = {NULL}};
+    *self = (struct labelled_frame){.labels = {NULL}};
 }
 
-static enum clv_status shown_read(struct shown *self, const struct sequences *all, size_t input, struct clv_error *err)
+static enum clv_status labelled_frame_read(struct labelled_frame *self, const struct sequences *all, size_t input,
+                                           struct clv_error *err)
 {
     const struct score_task *task = all->task;
     const struct input *item = &task->inputs->items[input];
@@ -49,9 +50,10 @@ static enum clv_status shown_read(struct shown *self, const struct sequences *al
     return CLV_OK;
 }
 
-/* Adds pixels that motion leads to the frame before, and those of them whose label is another there. */
-static enum clv_status count_changes(size_t changed[2], size_t *moved, const struct shown *now,
-                                     const struct shown *before, struct clv_error *err)
+/* Counts the pixels that the flow maps to the previous frame (*moved), and those whose label differs there (changed, in
+ * the prediction and in the truth). */
+static enum clv_status count_changes(size_t changed[2], size_t *moved, const struct labelled_frame *now,
+                                     const struct labelled_frame *before, struct clv_error *err)
 {
     int32_t width = now->frame.image.width, height = now->frame.image.height;
     if (before->frame.image.width != width || before->frame.image.height != height)
@@ -69,7 +71,7 @@ static enum clv_status count_changes(size_t changed[2], size_t *moved, const str
         plane_sample(off, forth, 2, width, height, x, y);
         off[0] += back[2 * i];
         off[1] += back[2 * i + 1];
-        if (off[0] * off[0] + off[1] * off[1] > RETURNS * RETURNS)
+        if (off[0] * off[0] + off[1] * off[1] > MAX_MISS * MAX_MISS)
             continue;
         size_t from = (size_t)int32_within((double)(y + 0.5F), 0, height - 1) * (size_t)width +
                       (size_t)int32_within((double)(x + 0.5F), 0, width - 1);
@@ -80,20 +82,20 @@ static enum clv_status count_changes(size_t changed[2], size_t *moved, const str
     return CLV_OK;
 }
 
-/* The inputs of one sequence, one after the other. */
-static enum clv_status follow(size_t changed[2], size_t *moved, const struct sequences *self, const char *name,
-                              struct clv_error *err)
+/* Counts the changes between consecutive frames of one sequence. */
+static enum clv_status count_sequence(size_t changed[2], size_t *moved, const struct sequences *self, const char *name,
+                                      struct clv_error *err)
 {
-    OWNED(shown_release) struct shown before = {.labels = {NULL}};
-    OWNED(shown_release) struct shown now = {.labels = {NULL}};
+    OWNED(labelled_frame_release) struct labelled_frame before = {.labels = {NULL}};
+    OWNED(labelled_frame_release) struct labelled_frame now = {.labels = {NULL}};
     for (size_t i = 0; i < self->set->n_items; i++) {
         if (!self->set->items[i].sequence || strcmp(self->set->items[i].sequence, name) != 0)
             continue;
         FAIL_IF(stop_requested(self->task->progress), CLV_ERR_INTERRUPTED, "interrupted");
-        MUST(shown_read(&now, self, i, err));
+        MUST(labelled_frame_read(&now, self, i, err));
         if (before.labels[0])
             MUST(count_changes(changed, moved, &now, &before, err));
-        shown_release(&before);
+        labelled_frame_release(&before);
         before = TAKE(now);
     }
     return CLV_OK;
@@ -106,8 +108,8 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
     struct scored_sequence *sequence = &self->score->sequences[index];
     size_t changed[2] = {0, 0}, moved = 0;
     const bool is_counted = self->task && !self->task->band_px;
-    enum clv_status status = is_counted ? follow(changed, &moved, self, sequence->name, err) : CLV_OK;
-    if (status == CLV_ERR_NO_INPUT) { /* masks alone are enough for the rest */
+    enum clv_status status = is_counted ? count_sequence(changed, &moved, self, sequence->name, err) : CLV_OK;
+    if (status == CLV_ERR_NO_INPUT) { /* without images only flicker is missing */
         status = CLV_OK;
         moved = 0;
     }

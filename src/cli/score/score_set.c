@@ -1,5 +1,5 @@
-/* Scores the masks of a set, image by image on threads: confusions of pixels, of superpixels and of objects. Start at
- * score_set; score_one does an image. */
+/* Scores the masks of a set, one image per task on threads: confusion matrices of pixels and superpixels, and counts of
+ * objects. Start at score_set; score_one scores an image. */
 #include "cli/score/score_set.h"
 
 #include <inttypes.h>
@@ -18,15 +18,15 @@ struct job {
     const struct score_task *task;
     struct set_score *score;
     struct tally *tallies;   /* [n_threads] */
-    struct clv_recipe nodes; /* the model's recipe without any feature: nodes are all that is wanted */
+    struct clv_recipe nodes; /* the model's recipe without features, since only nodes are needed */
     int n_threads;
     size_t n_done;
 };
 
-/* The counts of one thread. Whole pixels and whole patches add up to the same sum in any order. */
+/* The counts of one thread. They are integers, so their sums do not depend on the order of images. */
 struct tally {
-    struct clv_confusion own;          /* of the image in work */
-    struct clv_confusion total, nodes; /* of all of this thread's images */
+    struct clv_confusion image;        /* of the current image */
+    struct clv_confusion total, nodes; /* of all images of this thread */
 };
 
 void set_score_release(struct set_score *score)
@@ -71,13 +71,13 @@ char *score_prediction_path(const struct score_task *task, size_t index)
         return path;
     }
     if (path)
-        snprintf(path, size, "%s/%s.tif", task->folder, output); /* of an image with a place */
+        snprintf(path, size, "%s/%s.tif", task->folder, output); /* of an image with a georeference */
     if (path && !path_exists(path))
         snprintf(path, size, "%s/%s.png", task->folder, output);
     return path;
 }
 
-static enum clv_status check_all_there(const struct score_task *task, struct clv_error *err)
+static enum clv_status check_all_exist(const struct score_task *task, struct clv_error *err)
 {
     size_t n_missing = 0, n = task->inputs->n;
     OWNED_ARRAY char *first = NULL;
@@ -93,8 +93,8 @@ static enum clv_status check_all_there(const struct score_task *task, struct clv
     return CLV_OK;
 }
 
-/* Scores the objects of an image that has true ones against folder/objects/STEM.png, or .tif where they were too many
- * for a PNG. */
+/* Scores the objects of an image, if it has true ones, from folder/objects/STEM.png, or .tif if there were too many for
+ * a PNG. */
 static enum clv_status score_objects(struct scored_image *scored, const struct job *job, size_t index, int32_t width,
                                      int32_t height, struct clv_error *err)
 {
@@ -116,7 +116,7 @@ static enum clv_status score_objects(struct scored_image *scored, const struct j
     return CLV_OK;
 }
 
-/* argmax over counts[n_labels], the lowest at ties. */
+/* Returns the argmax of counts[n_labels], the lowest at ties. */
 static int32_t majority(const float *counts, int32_t n_labels)
 {
     int32_t best = 0;
@@ -126,7 +126,7 @@ static int32_t majority(const float *counts, int32_t n_labels)
     return best;
 }
 
-/* The superpixels (or patches) of an image. */
+/* Computes the superpixels (or patches) of an image. */
 static enum clv_status find_nodes(struct clv_example *example, const struct job *job, size_t index,
                                   struct clv_error *err)
 {
@@ -135,8 +135,9 @@ static enum clv_status find_nodes(struct clv_example *example, const struct job 
     return clv_example_extract(example, &image, &job->nodes, err);
 }
 
-/* The sources' measure: every superpixel (or patch) has one true label, the majority of its known pixels by count, and
- * one predicted label, the majority of the mask's pixels in it; it weighs its known pixels, a patch 1. */
+/* Scores superpixels (or patches). Each has one true label, the most frequent one of its labelled pixels, and one
+ * predicted label, the most frequent one of the mask's pixels in it. Its weight is its number of labelled pixels, for a
+ * patch 1. */
 static enum clv_status score_superpixels(struct clv_image_score *score, struct clv_confusion *confusion,
                                          const struct job *job, size_t index, const struct clv_mask *truth,
                                          const struct clv_mask *prediction, struct clv_error *err)
@@ -167,7 +168,7 @@ static enum clv_status score_superpixels(struct clv_image_score *score, struct c
     return CLV_OK;
 }
 
-/* The prediction's labels become the truth's of the same name, void where there is none. */
+/* Replaces the prediction's labels by those with the same name in the truth, or by void. */
 static void rename_labels(struct clv_mask *prediction, const struct clv_labels *predicted,
                           const struct clv_labels *labels)
 {
@@ -199,7 +200,7 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
     const struct clv_item item = {.mask = input->mask, .is_derived = input->is_derived};
     struct scored_image *scored = &job->score->images[index];
     struct tally *tally = &job->tallies[thread];
-    struct clv_confusion *confusion = &tally->own;
+    struct clv_confusion *confusion = &tally->image;
     OWNED(clv_mask_release) struct clv_mask truth = {0};
     OWNED(clv_mask_release) struct clv_mask prediction = {0};
     FAIL_IF(stop_requested(task->progress), CLV_ERR_INTERRUPTED, "interrupted");
@@ -236,27 +237,27 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
 
 static enum clv_status tally_init(struct tally *tally, int32_t n_labels, struct clv_error *err)
 {
-    MUST(clv_confusion_init(&tally->own, n_labels, err));
+    MUST(clv_confusion_init(&tally->image, n_labels, err));
     MUST(clv_confusion_init(&tally->total, n_labels, err));
     return clv_confusion_init(&tally->nodes, n_labels, err);
 }
 
 static void tally_release(struct tally *tally)
 {
-    clv_confusion_release(&tally->own);
+    clv_confusion_release(&tally->image);
     clv_confusion_release(&tally->total);
     clv_confusion_release(&tally->nodes);
 }
 
-/* How masks of the truth were read, as training tells it. */
-static void tell_note(const struct set_score *score)
+/* Prints by which rule masks of the truth were read, as a training does. */
+static void print_mask_note(const struct set_score *score)
 {
     const char *note = NULL;
     size_t n = 0;
     for (size_t i = 0; i < score->inputs->n; i++) {
-        const char *own = score->images[i].note;
-        note = note ? note : own;
-        n += own != NULL;
+        const char *image_note = score->images[i].note;
+        note = note ? note : image_note;
+        n += image_note != NULL;
     }
     if (note)
         console_note("%zu of %zu masks: %s", n, score->inputs->n, note);
@@ -283,7 +284,7 @@ enum clv_status score_set(struct set_score *score, const struct score_task *task
     for (size_t i = 0; i < task->inputs->n && objects && !task->keeps_counts && path_is_folder(objects); i++)
         result.has_objects |= task->inputs->items[i].instances != NULL;
     if (!task->pages)
-        MUST(check_all_there(task, err));
+        MUST(check_all_exist(task, err));
     MUST(set_score_init(&result, err));
     for (size_t kind = 0; kind < 2 && task->keeps_counts; kind++)
         NEED(result.counts[kind] = array_zalloc(task->inputs->n, sizeof *result.counts[kind]));
@@ -300,7 +301,7 @@ enum clv_status score_set(struct set_score *score, const struct score_task *task
         clv_confusion_merge(&result.confusion, &job.tallies[thread].total);
         clv_confusion_merge(&result.nodes, &job.tallies[thread].nodes);
     }
-    tell_note(&result);
+    print_mask_note(&result);
     *score = TAKE(result);
     return CLV_OK;
 }
@@ -323,7 +324,7 @@ void mean_over_images(double *mean, double *standard_error, const double *values
     *standard_error = counted > 1 ? sqrt(squares / (double)(counted - 1) / (double)counted) : NAN;
 }
 
-#define MOST_COUNTED ((uint64_t)1 << 40) /* of an image, far above any limit of pixels: sums can't overflow */
+#define MAX_COUNT ((uint64_t)1 << 40) /* in an image, above any limit of pixels, so that sums cannot overflow */
 
 char *score_counts_text(const struct clv_confusion *confusion)
 {
@@ -342,7 +343,8 @@ char *score_counts_text(const struct clv_confusion *confusion)
     return counts;
 }
 
-/* Reads digits and the character `end` after them (0: a space or the end); false if there are none, or more than 15. */
+/* Parses 1 to 15 digits and the character `end` after them (0: a space or the end of the text); returns false for
+ * anything else. */
 static bool take_number(uint64_t *value, const char **cursor, char end)
 {
     const char *c = *cursor;
@@ -365,7 +367,7 @@ enum clv_status score_counts_read(struct clv_confusion *confusion, const char *f
         const char *entry = cursor;
         uint64_t truth, prediction, count;
         if (!take_number(&truth, &cursor, ':') || !take_number(&prediction, &cursor, ':') ||
-            !take_number(&count, &cursor, 0) || truth >= n || prediction > n || count > MOST_COUNTED)
+            !take_number(&count, &cursor, 0) || truth >= n || prediction > n || count > MAX_COUNT)
             return fail(err, CLV_ERR_DATA, "%s:%zu: \"%.60s\" is not a count of %zu labels", path, line, entry, n);
         confusion->counts[truth * (n + 1) + prediction] = count;
     }

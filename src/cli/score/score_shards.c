@@ -1,5 +1,5 @@
 /* Prints the counts of a shard as a table (score_shard_print), and adds up the tables of all shards (score_merge). The
- * scores are those of the whole set scored in one run. */
+ * scores equal those of one run on the whole set. */
 
 #include <string.h>
 
@@ -29,15 +29,15 @@ void score_shard_print(const struct set_score *score, size_t first)
 
 struct merge_state {
     struct set_score *score;
-    struct clv_confusion own;
-    bool *is_there; /* [inputs->n] */
-    size_t n_there, n_tables;
+    struct clv_confusion counts; /* of one row */
+    bool *is_found;              /* [inputs->n] */
+    size_t n_found, n_tables;
 };
 
-/* Whether a field of a table is this name, escaped. */
+/* *is = whether a field of a table is this name, escaped. */
 static enum clv_status is_name(bool *is, const char *field, const char *name, struct clv_error *err)
 {
-    size_t size = 4 * strlen(name) + 1; /* a byte is shown as at most four */
+    size_t size = 4 * strlen(name) + 1; /* a byte is printed as at most four */
     char *printed = array_zalloc(size + 1, 1);
     FILE *stream = printed ? fmemopen(printed, size, "w") : NULL;
     if (stream)
@@ -55,7 +55,7 @@ static enum clv_status merge_row(struct merge_state *self, const struct tsv *tab
     uint64_t number;
     bool same = false;
     if (strcmp(table->fields[0], columns[0]) == 0)
-        return CLV_OK; /* several tables may follow each other: this is the head of the next one */
+        return CLV_OK; /* the head of the next of several concatenated tables */
     FAIL_IF(!parse_uint64(table->fields[0], &number) || number < 1 || number > inputs->n, CLV_ERR_DATA,
             "%s:%zu: image number \"%.60s\", the set has %zu images with masks", table->path, table->line,
             table->fields[0], inputs->n);
@@ -63,23 +63,23 @@ static enum clv_status merge_row(struct merge_state *self, const struct tsv *tab
     MUST(is_name(&same, table->fields[1], inputs->items[index].name, err));
     FAIL_IF(!same, CLV_ERR_DATA, "%s:%zu: image %zu is %.300s, in the set it is %.300s", table->path, table->line,
             index + 1, table->fields[1], inputs->items[index].name);
-    FAIL_IF(self->is_there[index], CLV_ERR_DATA, "%s:%zu: image %zu, %s, comes twice", table->path, table->line,
+    FAIL_IF(self->is_found[index], CLV_ERR_DATA, "%s:%zu: image %zu, %s, comes twice", table->path, table->line,
             index + 1, inputs->items[index].name);
-    MUST(score_counts_read(&self->own, table->fields[2], table->path, table->line, err));
-    self->is_there[index] = true;
-    self->n_there++;
-    set_score_measure(score, index, &self->own);
-    clv_confusion_merge(&score->confusion, &self->own);
+    MUST(score_counts_read(&self->counts, table->fields[2], table->path, table->line, err));
+    self->is_found[index] = true;
+    self->n_found++;
+    set_score_measure(score, index, &self->counts);
+    clv_confusion_merge(&score->confusion, &self->counts);
     if (!score->has_superpixels)
         return CLV_OK;
-    MUST(score_counts_read(&self->own, table->fields[3], table->path, table->line, err));
-    score->images[index].superpixel = clv_confusion_score(&self->own);
-    clv_confusion_merge(&score->nodes, &self->own);
+    MUST(score_counts_read(&self->counts, table->fields[3], table->path, table->line, err));
+    score->images[index].superpixel = clv_confusion_score(&self->counts);
+    clv_confusion_merge(&score->nodes, &self->counts);
     return CLV_OK;
 }
 
-/* Refuses a table that is not one of a shard, or that counts other nodes (superpixels, patches, none) than the tables
- * before it. */
+/* Fails for a table that is not one of a shard, or that counts other nodes (superpixels, patches, none) than the
+ * previous tables. */
 static enum clv_status check_head(struct merge_state *self, const struct tsv *table, struct clv_error *err)
 {
     size_t n = sizeof columns / sizeof *columns;
@@ -121,29 +121,29 @@ static enum clv_status check_complete(const struct merge_state *self, struct clv
 {
     const struct input_list *inputs = self->score->inputs;
     size_t first = 0;
-    while (first < inputs->n && self->is_there[first])
+    while (first < inputs->n && self->is_found[first])
         first++;
     if (first == inputs->n)
         return CLV_OK;
     return fail(err, CLV_ERR_DATA, "image %zu, %s, is in none of the tables (%zu of %zu are missing)", first + 1,
-                inputs->items[first].name, inputs->n - self->n_there, inputs->n);
+                inputs->items[first].name, inputs->n - self->n_found, inputs->n);
 }
 
-static void merging_release(struct merge_state *self)
+static void merge_release(struct merge_state *self)
 {
-    clv_confusion_release(&self->own);
-    array_free(self->is_there);
+    clv_confusion_release(&self->counts);
+    array_free(self->is_found);
 }
 
 enum clv_status score_merge(struct set_score *score, const struct input_list *inputs, const struct clv_labels *labels,
                             char *const *tables, size_t n_tables, struct clv_error *err)
 {
     OWNED(set_score_release) struct set_score result = {.inputs = inputs, .labels = labels};
-    OWNED(merging_release) struct merge_state self = {.score = &result,
-                                                      .is_there = array_zalloc(inputs->n, sizeof *self.is_there)};
-    NEED(self.is_there);
+    OWNED(merge_release) struct merge_state self = {.score = &result,
+                                                    .is_found = array_zalloc(inputs->n, sizeof *self.is_found)};
+    NEED(self.is_found);
     MUST(set_score_init(&result, err));
-    MUST(clv_confusion_init(&self.own, labels->n_labels, err));
+    MUST(clv_confusion_init(&self.counts, labels->n_labels, err));
     for (size_t i = 0; i < n_tables; i++)
         MUST(merge_table(&self, tables[i], err));
     MUST(check_complete(&self, err));

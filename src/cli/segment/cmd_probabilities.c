@@ -1,4 +1,4 @@
-/* cleave probabilities: how probable a label is at every pixel, or by what margin it is the best one. */
+/* `cleave probabilities`: writes the probability of a label, or the margins of labels, at every pixel. */
 #include "cli/segment/segment.h"
 
 #include <stddef.h>

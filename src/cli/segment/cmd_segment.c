@@ -1,4 +1,4 @@
-/* cleave segment: from images to masks, by a model, from boxes, or of masks that are there. */
+/* `cleave segment`: writes masks of images, by a model, from boxes, or from existing masks. */
 #include "cli/segment/segment.h"
 
 #include "base/base.h"
@@ -7,14 +7,15 @@ static enum clv_status check(struct segment *self, struct clv_error *err)
 {
     struct clv_files_options *files = &self->files;
     const bool is_least_loss = files->decode == CLV_DECODING_MIN_LOSS;
-    const char *of_samples = options_given(self->common, "seed")      ? "seed"
-                             : options_given(self->common, "samples") ? "samples"
-                                                                      : NULL;
+    const char *sample_option = options_given(self->common, "seed")      ? "seed"
+                                : options_given(self->common, "samples") ? "samples"
+                                                                         : NULL;
     files->cutout |= files->crop || files->cutout_labels;
     if (files->sequence && !files->data && self->common->n_arguments == 1)
         files->data = self->common->arguments[--self->common->n_arguments];
     MUST(segment_take_arguments(self, err));
-    FAIL_IF(of_samples && !is_least_loss, CLV_ERR_USAGE, "--%s needs --decode min-loss, which samples", of_samples);
+    FAIL_IF(sample_option && !is_least_loss, CLV_ERR_USAGE, "--%s needs --decode min-loss, which samples",
+            sample_option);
     return CLV_OK;
 }
 

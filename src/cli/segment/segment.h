@@ -1,6 +1,6 @@
 /* `cleave segment`, `cleave probabilities` and `cleave propagate`: three command lines for one call, clv_segment_files
- * (src/batch). Each has a table of options for a struct segment and a check of what was parsed; segment_command
- * (segment_run.c) runs it, and adds what a command prints: JSON, and the summary. */
+ * (src/batch). Each has a table of options for a struct segment and a function that checks them; segment_command
+ * (segment_run.c) runs the command and prints JSON and the summary. */
 #ifndef CLI_SEGMENT_SEGMENT_H
 #define CLI_SEGMENT_SEGMENT_H
 
@@ -15,17 +15,17 @@ struct segment {
     struct common_options *common;
     struct clv_files_options files;
     bool json;
-    struct text lines; /* of JSON: an object for each input */
+    struct text lines; /* JSON: an object for each input */
 };
 
-/* After parsing: arguments and common options become members of self->files. CLV_ERR_USAGE: options that exclude each
- * other, where the library cannot see that they were given. */
+/* Copies arguments and common options to self->files, after parsing. CLV_ERR_USAGE: options that exclude each other, if
+ * the library cannot detect that both were given. */
 enum clv_status segment_take_arguments(struct segment *self, struct clv_error *err) CLV_CHECK;
 
-/* Refuses options that do not go together, and completes self->files. */
+/* A command's check: fails for options that exclude each other, and completes self->files. */
 typedef enum clv_status segment_check(struct segment *self, struct clv_error *err);
 
-/* A whole command: sets defaults, parses and checks the options, segments and prints. */
+/* Runs a command: sets defaults, parses and checks the options, segments and prints. */
 enum clv_status segment_command(struct segment *self, const struct option_table *table, segment_check *check, int argc,
                                 char **argv, struct clv_error *err) CLV_CHECK;
 

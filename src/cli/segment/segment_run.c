@@ -1,4 +1,4 @@
-/* Runs clv_segment_files for the commands, and prints what it tells: an object of --json for each input, and the
+/* Runs clv_segment_files for the commands, and prints its results: with --json an object for each input, and the
  * summary. Start at segment_command. */
 #include "cli/segment/segment.h"
 
@@ -136,7 +136,7 @@ static enum clv_status segment_run(struct segment *self, struct clv_error *err)
         print_summary(self, &result, is_interrupted && !is_piped(self));
     text_release(&self->lines);
     if (result.is_complete && status == result.first_failure)
-        err->message[0] = 0; /* each failure was printed as it came */
+        err->message[0] = 0; /* each failure was printed when it occurred */
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* cleave tag: tags for examples. The subcommands are in tag_*.c. */
+/* `cleave tag`: learns and predicts tags of examples. Runs a subcommand; these are in tag_*.c. */
 #include <stdio.h>
 #include <string.h>
 

@@ -19,14 +19,14 @@ const struct clv_option search_option_rows[] = {
     {0},
 };
 
-void tag_outputs_release(struct tag_outputs *annotation)
+void tag_outputs_release(struct tag_outputs *outputs)
 {
-    arrays_free(annotation->scores, annotation->tags, annotation->results);
-    *annotation = (struct tag_outputs){0};
+    arrays_free(outputs->scores, outputs->tags, outputs->results);
+    *outputs = (struct tag_outputs){0};
 }
 
 struct decide_state {
-    struct tag_outputs *annotation;
+    struct tag_outputs *outputs;
     const struct clv_tag_model *model;
     const struct clv_belief_search *search;
 };
@@ -35,12 +35,12 @@ static enum clv_status decide(void *context, size_t l, int thread, struct clv_er
 {
     (void)thread;
     const struct decide_state *self = context;
-    size_t at = l * self->annotation->n_tags;
-    return clv_tag_decide(self->annotation->tags + at, &self->annotation->results[l], self->model,
-                          self->annotation->scores + at, self->search, err);
+    size_t at = l * self->outputs->n_tags;
+    return clv_tag_decide(self->outputs->tags + at, &self->outputs->results[l], self->model, self->outputs->scores + at,
+                          self->search, err);
 }
 
-enum clv_status tagging_set(struct tag_outputs *annotation, const struct clv_tag_model *model,
+enum clv_status tagging_set(struct tag_outputs *outputs, const struct clv_tag_model *model,
                             const struct clv_tag_set *set, const struct clv_belief_search *search, int n_threads,
                             struct clv_error *err)
 {
@@ -52,11 +52,11 @@ enum clv_status tagging_set(struct tag_outputs *annotation, const struct clv_tag
         .tags = array_alloc(set->n, k),
         .results = array_alloc(set->n, sizeof *result.results),
     };
-    struct decide_state deciding = {&result, model, search};
+    struct decide_state state = {&result, model, search};
     NEED(result.scores && result.tags && result.results);
     MUST(clv_tag_scores(result.scores, model, set, n_threads, err));
-    MUST(parallel_for(set->n, n_threads, decide, &deciding, err));
-    *annotation = TAKE(result);
+    MUST(parallel_for(set->n, n_threads, decide, &state, err));
+    *outputs = TAKE(result);
     return CLV_OK;
 }
 

@@ -1,4 +1,5 @@
-/* `cleave tag predict` and `cleave tag score`: predicts tags, and compares tags with the truth. */
+/* `cleave tag predict` and `cleave tag score`: predicts tags, and scores tags against the truth. Start at
+ * tagging_predict and tagging_score. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 
 #define JSON_MAX ((size_t)1 << 32)
 
-struct answer {
+struct tag_request {
     struct common_options *common;
     struct clv_belief_search search;
     const char *data, *split, *model_path, *output, *predictions, *report;
@@ -23,7 +24,7 @@ struct answer {
 
 #define SECTION_EXAMPLES "Model and examples"
 #define SECTION_ANSWER   "What comes out"
-#define AT(member)       offsetof(struct answer, member)
+#define AT(member)       offsetof(struct tag_request, member)
 #define BASIC            CLV_OPTION_BASIC
 #define NEEDED           CLV_OPTION_NEEDED
 
@@ -58,9 +59,9 @@ static const struct clv_option score_rows[] = {
     {0},
 };
 
-/* Parses the options of either command; `table` lacks the rows that both have. */
-static enum clv_status parse(struct answer *self, struct option_table table, const struct clv_option *rows, int argc,
-                             char **argv, struct clv_error *err)
+/* Parses the options of either command; adds the rows that both have to `table`. */
+static enum clv_status parse(struct tag_request *self, struct option_table table, const struct clv_option *rows,
+                             int argc, char **argv, struct clv_error *err)
 {
     struct common_options *common = self->common;
     const struct option_group groups[] = {{rows, self, false},
@@ -68,7 +69,7 @@ static enum clv_status parse(struct answer *self, struct option_table table, con
                                           {image_option_rows, common, false},
                                           {plain_option_rows, common, false}};
     memcpy(table.groups, groups, sizeof groups);
-    *self = (struct answer){.common = self->common, .search = {.max_nodes = CLV_TAG_DEFAULT_NODES}};
+    *self = (struct tag_request){.common = self->common, .search = {.max_nodes = CLV_TAG_DEFAULT_NODES}};
     common_options_init(common);
     MUST(options_parse(&table, argc, argv, common, err));
     return options_take_arguments(&table, common, (const char *const[]){"data"}, 1, err);
@@ -90,8 +91,8 @@ static void put_tags(struct text *text, const struct clv_tag_model *model, const
     }
 }
 
-static void put_table(struct text *text, const struct answer *self, const struct clv_tag_model *model,
-                      const struct tag_outputs *annotation, const struct clv_set *images)
+static void put_table(struct text *text, const struct tag_request *self, const struct clv_tag_model *model,
+                      const struct tag_outputs *outputs, const struct clv_set *images)
 {
     char name[16];
     text_put(text, images->n_items ? "image" : "example");
@@ -99,61 +100,61 @@ static void put_table(struct text *text, const struct answer *self, const struct
     for (int32_t i = 0; self->scores && i < model->n_tags; i++)
         text_printf(text, "\tscore:%s", clv_tag_name(model, i, name));
     text_put(text, "\n");
-    for (size_t l = 0; l < annotation->n; l++) {
-        const struct clv_belief_result *result = &annotation->results[l];
+    for (size_t l = 0; l < outputs->n; l++) {
+        const struct clv_belief_result *result = &outputs->results[l];
         if (images->n_items)
             text_printf(text, "%s\t", images->items[l].name);
         else
             text_printf(text, "%zu\t", l + 1);
-        put_tags(text, model, annotation->tags + l * annotation->n_tags, false);
+        put_tags(text, model, outputs->tags + l * outputs->n_tags, false);
         text_printf(text, "\t%.6g\t%.6g\t%s", result->loss, result->bound, result->is_optimal ? "yes" : "no");
-        for (size_t i = 0; self->scores && i < annotation->n_tags; i++)
-            text_printf(text, "\t%.6g", annotation->scores[l * annotation->n_tags + i]);
+        for (size_t i = 0; self->scores && i < outputs->n_tags; i++)
+            text_printf(text, "\t%.6g", outputs->scores[l * outputs->n_tags + i]);
         text_put(text, "\n");
     }
 }
 
-static void put_json(struct text *text, const struct answer *self, const struct clv_tag_model *model,
-                     const struct tag_outputs *annotation, const struct clv_set *images)
+static void put_json(struct text *text, const struct tag_request *self, const struct clv_tag_model *model,
+                     const struct tag_outputs *outputs, const struct clv_set *images)
 {
     text_put(text, "{\"examples\":[");
-    for (size_t l = 0; l < annotation->n; l++) {
-        const struct clv_belief_result *result = &annotation->results[l];
+    for (size_t l = 0; l < outputs->n; l++) {
+        const struct clv_belief_result *result = &outputs->results[l];
         text_printf(text, "%s{\"example\":%zu", l ? "," : "", l + 1);
         if (images->n_items) {
             json_put_string(text, "image", images->items[l].name);
         }
         text_put(text, ",\"tags\":[");
-        put_tags(text, model, annotation->tags + l * annotation->n_tags, true);
+        put_tags(text, model, outputs->tags + l * outputs->n_tags, true);
         text_put(text, "],\"loss\":");
         text_put_json_number(text, result->loss);
         json_put_number(text, "bound", result->bound);
         text_printf(text, ",\"optimal\":%s,\"nodes\":%llu", result->is_optimal ? "true" : "false",
                     (unsigned long long)result->n_nodes);
-        for (size_t i = 0; self->scores && i < annotation->n_tags; i++) {
+        for (size_t i = 0; self->scores && i < outputs->n_tags; i++) {
             text_put(text, i ? "," : ",\"scores\":[");
-            text_put_json_number(text, annotation->scores[l * annotation->n_tags + i]);
+            text_put_json_number(text, outputs->scores[l * outputs->n_tags + i]);
         }
         text_put(text, self->scores ? "]}" : "}");
     }
     text_put(text, "]}\n");
 }
 
-/* Tags the data by the model; *set keeps the truth. */
-static enum clv_status answer(struct tag_outputs *annotation, struct clv_tag_model *model, struct clv_tag_set *set,
-                              struct clv_set *images, const struct answer *self, struct clv_error *err)
+/* Predicts the tags of the data by the model; *set receives the examples with their true tags. */
+static enum clv_status predict_tags(struct tag_outputs *outputs, struct clv_tag_model *model, struct clv_tag_set *set,
+                                    struct clv_set *images, const struct tag_request *self, struct clv_error *err)
 {
     const struct tagging_source source = {self->data, self->split, self->common, 0};
     MUST(clv_tag_model_read(model, self->model_path, err));
-    const char *of_search = options_first_given(self->common, SECTION_SEARCH);
-    FAIL_IF(of_search && model->form != CLV_TAGS_LMSBN, CLV_ERR_USAGE,
-            "--%s cannot be used with %s: that model does not decide by branch and bound; leave it out", of_search,
+    const char *search_option = options_first_given(self->common, SECTION_SEARCH);
+    FAIL_IF(search_option && model->form != CLV_TAGS_LMSBN, CLV_ERR_USAGE,
+            "--%s cannot be used with %s: that model does not decide by branch and bound; leave it out", search_option,
             self->model_path);
     MUST(tagging_read(set, images, NULL, &source, model, err));
-    return tagging_set(annotation, model, set, &self->search, self->common->n_threads, err);
+    return tagging_set(outputs, model, set, &self->search, self->common->n_threads, err);
 }
 
-/* Lists tags as "sea, beach". */
+/* Appends tags as "sea, beach". */
 static void list_tags(struct text *text, const struct clv_tag_model *model, const uint8_t *tags)
 {
     char name[16];
@@ -165,7 +166,7 @@ static void list_tags(struct text *text, const struct clv_tag_model *model, cons
         }
 }
 
-static enum clv_status report_image(struct clv_report *report, const struct answer *self,
+static enum clv_status report_image(struct clv_report *report, const struct tag_request *self,
                                     const struct clv_tag_model *model, const struct clv_item *item, const uint8_t *tags,
                                     const uint8_t *truth, struct clv_error *err)
 {
@@ -178,48 +179,48 @@ static enum clv_status report_image(struct clv_report *report, const struct answ
     list_tags(&correct, model, truth);
     MUST(item_image_read(&image, item, &self->common->limits, err));
     NEED(!predicted.failed && !correct.failed);
-    const struct clv_report_item shown = {.name = item->name,
-                                          .image = &image,
-                                          .weighted_hamming = NAN,
-                                          .mean_iou = NAN,
-                                          .tags = predicted.bytes ? predicted.bytes : "",
-                                          .true_tags = !item->tags     ? NULL
-                                                       : correct.bytes ? correct.bytes
-                                                                       : ""};
-    return clv_report_add(report, &shown, err);
+    const struct clv_report_item report_item = {.name = item->name,
+                                                .image = &image,
+                                                .weighted_hamming = NAN,
+                                                .mean_iou = NAN,
+                                                .tags = predicted.bytes ? predicted.bytes : "",
+                                                .true_tags = !item->tags     ? NULL
+                                                             : correct.bytes ? correct.bytes
+                                                                             : ""};
+    return clv_report_add(report, &report_item, err);
 }
 
-static enum clv_status write_report(const struct answer *self, const struct clv_tag_model *model,
-                                    const struct tag_outputs *annotation, const struct clv_tag_set *set,
+static enum clv_status write_report(const struct tag_request *self, const struct clv_tag_model *model,
+                                    const struct tag_outputs *outputs, const struct clv_tag_set *set,
                                     const struct clv_set *images, struct clv_error *err)
 {
     struct clv_report *report = NULL;
     const char *const summary[][2] = {{"model", self->model_path}, {"version", clv_version()}};
     enum clv_status status = clv_report_begin(&report, self->report, "Tags", &images->labels, summary, 2, err);
-    for (size_t l = 0; l < annotation->n && status == CLV_OK; l++)
-        status = report_image(report, self, model, &images->items[l], annotation->tags + l * annotation->n_tags,
-                              set->tags + l * annotation->n_tags, err);
+    for (size_t l = 0; l < outputs->n && status == CLV_OK; l++)
+        status = report_image(report, self, model, &images->items[l], outputs->tags + l * outputs->n_tags,
+                              set->tags + l * outputs->n_tags, err);
     if (status == CLV_OK)
         return clv_report_finish(report, err);
     clv_report_abandon(report);
     return status;
 }
 
-static enum clv_status run_predict(const struct answer *self, struct clv_error *err)
+static enum clv_status run_predict(const struct tag_request *self, struct clv_error *err)
 {
     OWNED(clv_tag_model_release) struct clv_tag_model model = {0};
     OWNED(clv_set_release) struct clv_set images = {0};
     OWNED(clv_tag_set_release) struct clv_tag_set set = {0};
-    OWNED(tag_outputs_release) struct tag_outputs annotation = {0};
+    OWNED(tag_outputs_release) struct tag_outputs outputs = {0};
     OWNED(text_release) struct text text = {0};
     text_init(&text, JSON_MAX);
-    MUST(answer(&annotation, &model, &set, &images, self, err));
+    MUST(predict_tags(&outputs, &model, &set, &images, self, err));
     if (self->report)
-        MUST(write_report(self, &model, &annotation, &set, &images, err));
+        MUST(write_report(self, &model, &outputs, &set, &images, err));
     if (self->json)
-        put_json(&text, self, &model, &annotation, &images);
+        put_json(&text, self, &model, &outputs, &images);
     else
-        put_table(&text, self, &model, &annotation, &images);
+        put_table(&text, self, &model, &outputs, &images);
     if (self->output && text.failed)
         return fail_memory(err);
     if (self->output)
@@ -229,7 +230,7 @@ static enum clv_status run_predict(const struct answer *self, struct clv_error *
     return CLV_OK;
 }
 
-static enum clv_status claim_outputs(struct answer *self, struct clv_error *err)
+static enum clv_status claim_outputs(struct tag_request *self, struct clv_error *err)
 {
     struct common_options *common = self->common;
     if (self->output)
@@ -238,7 +239,7 @@ static enum clv_status claim_outputs(struct answer *self, struct clv_error *err)
     if (self->report)
         MUST(path_look(&kind, self->report, err));
     if (kind == PATH_ABSENT)
-        return CLV_OK; /* a folder that is still to be made is empty */
+        return CLV_OK; /* a new folder has no outputs to protect */
     OWNED_ARRAY char *page = path_join(self->report, "index.html");
     NEED(page);
     return tagging_claim(common, page, self->overwrite, self->data, self->model_path, err);
@@ -252,7 +253,7 @@ enum clv_status tagging_predict(int argc, char **argv, struct clv_error *err)
         .examples = {"tag predict -m tags.cleave photos/", "tag predict -m tags.cleave photos/ --report report"},
     };
     OWNED(common_options_release) struct common_options common = {0};
-    struct answer self = {.common = &common};
+    struct tag_request self = {.common = &common};
     MUST(parse(&self, table, predict_rows, argc, argv, err));
     FAIL_IF(!self.model_path, CLV_ERR_USAGE, "tag predict: no model; add -m MODEL");
     FAIL_IF(!self.data, CLV_ERR_USAGE, "tag predict: no examples; add --data FILE");
@@ -262,26 +263,26 @@ enum clv_status tagging_predict(int argc, char **argv, struct clv_error *err)
     return run_predict(&self, err);
 }
 
-/* The work of branch and bound: shares of examples, numbers of nodes. */
+/* The work of branch and bound: the share of examples decided optimally, numbers of nodes, and the mean loss. */
 struct effort {
     double optimal, mean_nodes, mean_loss;
     uint64_t most_nodes;
 };
 
-static struct effort effort_of(const struct tag_outputs *annotation)
+static struct effort effort_of(const struct tag_outputs *outputs)
 {
     struct effort effort = {0};
-    for (size_t l = 0; l < annotation->n; l++) {
-        const struct clv_belief_result *result = &annotation->results[l];
+    for (size_t l = 0; l < outputs->n; l++) {
+        const struct clv_belief_result *result = &outputs->results[l];
         effort.optimal += result->is_optimal;
         effort.mean_nodes += (double)result->n_nodes;
         effort.mean_loss += result->loss;
         if (result->n_nodes > effort.most_nodes)
             effort.most_nodes = result->n_nodes;
     }
-    effort.optimal /= (double)annotation->n;
-    effort.mean_nodes /= (double)annotation->n;
-    effort.mean_loss /= (double)annotation->n;
+    effort.optimal /= (double)outputs->n;
+    effort.mean_nodes /= (double)outputs->n;
+    effort.mean_loss /= (double)outputs->n;
     return effort;
 }
 
@@ -316,7 +317,7 @@ static void print_text(const struct clv_tag_score *score, size_t n, const struct
                effort->mean_nodes, (unsigned long long)effort->most_nodes);
 }
 
-static enum clv_status score_prediction(const struct answer *self, struct clv_error *err)
+static enum clv_status score_prediction(const struct tag_request *self, struct clv_error *err)
 {
     OWNED(clv_tag_set_release) struct clv_tag_set guess = {0}, truth = {0};
     struct clv_tag_score score;
@@ -332,16 +333,16 @@ static enum clv_status score_prediction(const struct answer *self, struct clv_er
     return CLV_OK;
 }
 
-static enum clv_status score_model(const struct answer *self, struct clv_error *err)
+static enum clv_status score_model(const struct tag_request *self, struct clv_error *err)
 {
     OWNED(clv_tag_model_release) struct clv_tag_model model = {0};
     OWNED(clv_set_release) struct clv_set images = {0};
     OWNED(clv_tag_set_release) struct clv_tag_set set = {0};
-    OWNED(tag_outputs_release) struct tag_outputs annotation = {0};
+    OWNED(tag_outputs_release) struct tag_outputs outputs = {0};
     struct clv_tag_score score;
-    MUST(answer(&annotation, &model, &set, &images, self, err));
-    MUST(clv_tag_measure(&score, set.tags, annotation.tags, set.n, set.n_tags, err));
-    struct effort effort = effort_of(&annotation);
+    MUST(predict_tags(&outputs, &model, &set, &images, self, err));
+    MUST(clv_tag_measure(&score, set.tags, outputs.tags, set.n, set.n_tags, err));
+    struct effort effort = effort_of(&outputs);
     if (self->json)
         MUST(print_json(&score, set.n, &effort, err));
     else
@@ -359,16 +360,17 @@ enum clv_status tagging_score(int argc, char **argv, struct clv_error *err)
         .notes = "Where there is no tag to find and none was found, F is 1.",
     };
     OWNED(common_options_release) struct common_options common = {0};
-    struct answer self = {.common = &common};
+    struct tag_request self = {.common = &common};
     MUST(parse(&self, table, score_rows, argc, argv, err));
     FAIL_IF(!self.data, CLV_ERR_USAGE, "tag score: no truth; add --data FILE");
     FAIL_IF(!self.model_path == !self.predictions, CLV_ERR_USAGE,
             "tag score: give either a model (-m) or a prediction (--pred)");
-    const char *of_search = options_first_given(self.common, SECTION_SEARCH), *of_model = of_search    ? of_search
-                                                                                          : self.split ? "split"
-                                                                                                       : NULL;
-    FAIL_IF(self.predictions && of_model, CLV_ERR_USAGE, "--%s cannot be used with --pred, whose tags are there",
-            of_model);
+    const char *search_option = options_first_given(self.common, SECTION_SEARCH), *model_option = search_option
+                                                                                                      ? search_option
+                                                                                                  : self.split ? "split"
+                                                                                                               : NULL;
+    FAIL_IF(self.predictions && model_option, CLV_ERR_USAGE, "--%s cannot be used with --pred, whose tags are there",
+            model_option);
     if (self.predictions)
         MUST(common_options_check(self.common, "--pred", "predicted tags and their truth have no images", err));
     return self.predictions ? score_prediction(&self, err) : score_model(&self, err);

@@ -1,4 +1,5 @@
-/* cleave tag train */
+/* `cleave tag train`: learns a model of tags, with cross-validation of lambda and gamma, and prints a summary. Start at
+ * run, near the end. */
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,8 +14,6 @@
 #include "model/model.h"
 #include "tags/tags.h"
 #include "train/train.h"
-
-/* Reports of a training: the model's record, a summary, and the state that an interruption left. */
 
 enum { MAX_CANDIDATES = 64 };
 
@@ -32,8 +31,8 @@ struct tag_train_state {
     FILE *summary;
 };
 
-/* How the model was made; nothing that may differ between two runs of the same training. images: of the set, if the
- * examples are images. */
+/* Fills the training record, with nothing that may differ between two runs of the same training. images: the set, if
+ * the examples are images. */
 static enum clv_status tagging_record(struct clv_tag_model *model, const struct tag_train_state *self,
                                       const struct clv_set *images, const struct clv_tag_training_result *result,
                                       struct clv_error *err)
@@ -89,7 +88,7 @@ static void tagging_print_learning(const struct tag_train_state *self, const str
     fprintf(self->summary, "\n");
 }
 
-/* Whether a tag has any weight. */
+/* Returns whether a tag has any non-zero weight. */
 static bool is_learned(const struct clv_tag_model *model, size_t tag)
 {
     size_t n = model->weight ? (size_t)model->n_features : model->n_vectors;
@@ -100,7 +99,7 @@ static bool is_learned(const struct clv_tag_model *model, size_t tag)
     return false;
 }
 
-/* Notes which tags an interrupted training has learned and which it has not. */
+/* Prints how many tags an interrupted training has learned. */
 static void tagging_note_interruption(const struct tag_train_state *self, const struct clv_tag_model *model)
 {
     int n_learned = 0;
@@ -148,7 +147,7 @@ static enum clv_status take_learner(void *member, const struct clv_option *optio
 #define NEEDED             CLV_OPTION_NEEDED
 #define UNRECORDED         CLV_OPTION_UNRECORDED
 
-static const struct clv_option own_rows[] = {
+static const struct clv_option train_rows[] = {
     {"data", 'd', "FILE", SECTION_EXAMPLES, NEEDED, CLV_OPTION_TEXT, AT(data),
      .help = "A multi-label file (svmlight), or a manifest (.tsv) with a column tags"},
     {"output", 'o', "MODEL", SECTION_LEARNING, NEEDED | UNRECORDED, CLV_OPTION_TEXT, AT(output),
@@ -202,7 +201,7 @@ static void list_rows(void)
     }
 }
 
-/* Refuses what was given and cannot have any effect. */
+/* Fails for given options that have no effect. */
 static enum clv_status check_effect(const struct tag_train_state *self, struct clv_error *err)
 {
     const struct clv_tag_training *training = &self->training;
@@ -237,7 +236,7 @@ static enum clv_status parse(struct tag_train_state *self, int argc, char **argv
          "tag train train.svm --learner ssvm-full --lambda 0.001 -o tags.cleave"},
         "The summary goes to standard output. Without --lambda the regularisation (and with --kernel rbf the kernel's "
         "width) is chosen by cross-validation among the training examples.",
-        {{own_rows, self, true},
+        {{train_rows, self, true},
          {parameter_rows, self, true},
          {image_option_rows, self->common, false},
          {plain_option_rows, self->common, false}},
@@ -266,8 +265,9 @@ static enum clv_status parse(struct tag_train_state *self, int argc, char **argv
     return tagging_claim(self->common, self->output, self->overwrite, self->data, NULL, err);
 }
 
+/* Prints the measures of all candidates; chosen: the parameters, or NULL if cross-validation was interrupted. */
 static void print_grid(const struct tag_train_state *self, const struct clv_tag_grid *grid,
-                       const struct clv_tag_score *scores, const double *chosen) /* NULL: unfinished */
+                       const struct clv_tag_score *scores, const double *chosen)
 {
     size_t n_gamma = self->training.is_rbf ? grid->n_gamma : 1;
     console_clear();
@@ -276,7 +276,7 @@ static void print_grid(const struct tag_train_state *self, const struct clv_tag_
             "F-sample", "F-macro", "F-micro");
     for (size_t i = 0; i < grid->n_lambda * n_gamma; i++) {
         if (isnan(scores[i].exact_match))
-            continue; /* interrupted before it had all folds */
+            continue; /* interrupted before all folds were done */
         double lambda = grid->lambda[i / n_gamma], gamma = self->training.is_rbf ? grid->gamma[i % n_gamma] : 0;
         bool is_chosen =
             chosen && lambda == chosen[CLV_TAG_LAMBDA] && (!self->training.is_rbf || gamma == chosen[CLV_TAG_GAMMA]);
@@ -289,7 +289,7 @@ static void print_grid(const struct tag_train_state *self, const struct clv_tag_
     fflush(self->summary);
 }
 
-/* Chooses among the candidates; training->parameters receives the choice. */
+/* Chooses lambda and gamma by cross-validation; training->parameters receives the choice. */
 static enum clv_status choose_by_folds(struct tag_train_state *self, struct clv_error *err)
 {
     static const double lambdas[] = {1e-4, 2e-4, 4e-4, 8e-4, 16e-4}, gammas[] = {0.4, 0.63, 1, 1.6, 2.5};
@@ -316,7 +316,7 @@ static enum clv_status choose_by_folds(struct tag_train_state *self, struct clv_
     NEED(scores);
     double tolerance = training->parameters[CLV_TAG_TOLERANCE];
     if (!self->is_given[CLV_TAG_TOLERANCE])
-        training->parameters[CLV_TAG_TOLERANCE] = 1e-4; /* what is thrown away need not be exact */
+        training->parameters[CLV_TAG_TOLERANCE] = 1e-4; /* models of folds need less precision */
     enum clv_status status = clv_tag_cross_validate(training->parameters, scores, training, &grid, err);
     training->parameters[CLV_TAG_TOLERANCE] = tolerance;
     if (status == CLV_OK || status == CLV_ERR_INTERRUPTED)
@@ -340,7 +340,7 @@ static enum clv_status run(struct tag_train_state *self, struct clv_error *err)
     const struct tagging_source source = {self->data, self->split, self->common, training->seed};
     MUST(tagging_read(&set, &images, &recipe, &source, NULL, err));
     training->is_scaled |= tagging_is_images(self->data);
-    training->set = &set; /* as the progress, of this function: nothing reads the training after it */
+    training->set = &set; /* like `progress` valid only in this function; `training` is not used afterwards */
     training->n_threads = self->common->n_threads;
     training->progress = &progress;
     training->n_folds = self->n_folds;

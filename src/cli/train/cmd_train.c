@@ -1,5 +1,5 @@
-/* `cleave train`: from images with masks to a model. train_options.c parses and checks, src/train learns. Start at
- * cmd_train. */
+/* `cleave train`: learns a model from images with masks. train_options.c parses and checks the options, src/train
+ * learns. Start at cmd_train. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -15,10 +15,10 @@ static enum clv_status write_model(const struct clv_model *model, const struct t
 {
     const char *record = clv_record_get(&model->record, "interrupted");
     bool interrupted = record && strcmp(record, "yes") == 0,
-         goes_on = options->checkpoint && path_exists(options->checkpoint);
+         has_checkpoint = options->checkpoint && path_exists(options->checkpoint);
     if (interrupted && signals_exit_code() == SIGNALS_REQUEUE) {
-        console_note(goes_on ? "stopped; run the same command with --resume to continue from %s"
-                             : "stopped before there was a %s",
+        console_note(has_checkpoint ? "stopped; run the same command with --resume to continue from %s"
+                                    : "stopped before there was a %s",
                      options->checkpoint);
         return CLV_OK;
     }
@@ -31,14 +31,13 @@ static enum clv_status write_model(const struct clv_model *model, const struct t
         signals_complete();
     if (interrupted)
         console_note("interrupted; the model so far is in %s%s", options->output,
-                     goes_on ? "; run the same command with --resume to continue from its checkpoint" : "");
+                     has_checkpoint ? "; run the same command with --resume to continue from its checkpoint" : "");
     else if (*options->task.progress->stop)
         console_note("interrupted; the model in %s is complete", options->output);
     return CLV_OK;
 }
 
-/* Refuses to learn for hours what the disk then does not take: a file of about the model's size, which does not stay.
- * */
+/* Fails before a long training if the disk has no space for the model: allocates a temporary file of about its size. */
 static enum clv_status probe_space(const struct train_options *options, struct clv_error *err)
 {
     OWNED(file_abort) struct file_writer probe = {0};
@@ -60,7 +59,7 @@ enum clv_status cmd_train(int argc, char **argv, struct clv_error *err)
     OWNED(train_options_release) struct train_options options = {0};
     OWNED(clv_model_release) struct clv_model model = {0};
     const enum clv_status status = train_options_parse(&options, argc, argv, err);
-    signals_share(); /* where the leader alone fails, too: all processes meet once more */
+    signals_share(); /* on failure, too, since it synchronises all processes and only rank 0 may have failed */
     MUST(status);
     if (options.requeue)
         signals_requeue();

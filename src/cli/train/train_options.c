@@ -1,5 +1,5 @@
-/* Parses what `cleave train` was asked to do, checks options against each other, and claims the model and its
- * checkpoint. Start at train_options_parse. */
+/* Parses the options of `cleave train`, checks their combinations, and claims the model and its checkpoint. Start at
+ * train_options_parse. */
 #include "cli/train/train_options.h"
 
 #include <errno.h>
@@ -18,15 +18,16 @@
 #include "intake/intake.h"
 #include "train/train.h"
 
-/* Whether another file, m.cleave.checkpoint, may be next to the model: not next to standard output or /dev/null. */
+/* Returns whether the output is a file, which can have a checkpoint MODEL.checkpoint beside it, and not standard output
+ * or a device. */
 static bool train_output_is_file(const struct train_options *options)
 {
     struct stat info;
     return strcmp(options->output, "-") != 0 && (stat(options->output, &info) != 0 || S_ISREG(info.st_mode));
 }
 
-/* Before long work: *path (array_free it) if checkpoints can be next to the output, else NULL; refuses options that
- * cannot be met. */
+/* *path = a new path of the checkpoint (array_free), or NULL if the output is not a file. Fails for options that need a
+ * checkpoint without one. */
 static enum clv_status train_checkpoints_path(char **path, const struct train_options *options, struct clv_error *err)
 {
     const char *option = options->requeue                                      ? "requeue"
@@ -40,15 +41,16 @@ static enum clv_status train_checkpoints_path(char **path, const struct train_op
     if (!is_file)
         return CLV_OK;
     size_t size = strlen(options->output) + sizeof ".checkpoint";
-    char *path_of_checkpoint = array_alloc(size, 1);
-    NEED(path_of_checkpoint);
-    snprintf(path_of_checkpoint, size, "%s.checkpoint", options->output);
-    *path = path_of_checkpoint;
+    char *result = array_alloc(size, 1);
+    NEED(result);
+    snprintf(result, size, "%s.checkpoint", options->output);
+    *path = result;
     return CLV_OK;
 }
 
-/* Whether --resume may replace the model that is there: a checkpoint is next to it, or the same command made it, which
- * may have come to its end. Only if there can be a checkpoint. */
+/* Returns whether --resume may replace the existing model: it has a checkpoint, or the same command wrote it.
+ * *is_finished = whether that command completed it, unless it is to be overwritten. options->checkpoint must not be
+ * NULL. */
 static bool train_checkpoints_model_is_own(bool *is_finished, const struct train_options *options)
 {
     struct clv_model model = {0};
@@ -59,10 +61,10 @@ static bool train_checkpoints_model_is_own(bool *is_finished, const struct train
     bool is_read = clv_model_read(&model, options->output, &ignored) == CLV_OK;
     const char *command = is_read ? clv_record_get(&model.record, "command") : NULL;
     const char *interrupted = command ? clv_record_get(&model.record, "interrupted") : NULL;
-    bool is_own = command && strcmp(command, options->task.command) == 0;
-    *is_finished = is_own && !options->overwrite && !(interrupted && strcmp(interrupted, "yes") == 0);
+    bool is_same_command = command && strcmp(command, options->task.command) == 0;
+    *is_finished = is_same_command && !options->overwrite && !(interrupted && strcmp(interrupted, "yes") == 0);
     clv_model_release(&model);
-    return is_own;
+    return is_same_command;
 }
 
 enum clv_status train_checkpoints_remove(const struct train_options *options, struct clv_error *err)
@@ -72,14 +74,14 @@ enum clv_status train_checkpoints_remove(const struct train_options *options, st
     return CLV_OK;
 }
 
-/* The learner and its parameters: those of all learners are known, for complaints. */
+/* Option rows of the learners' parameters. Rows of other learners' parameters exist, too, for better error messages. */
 
 enum { MAX_LEARNERS = 63, MAX_PARAMETERS = 127 };
 static const char *learner_names[MAX_LEARNERS + 1];
 static struct clv_option parameter_rows[MAX_PARAMETERS + 1];
 static char parameter_help[MAX_PARAMETERS][320], parameters_title[96];
 
-/* "what it does (a, b; default a)", or the range of a number. */
+/* Writes the help of a parameter with its default and, for a number, its range. */
 static void describe(char *text, size_t size, const struct clv_learner *learner, int index)
 {
     const struct clv_parameter *parameter = &learner->parameters[index];
@@ -108,7 +110,7 @@ static struct clv_option *find_row(const char *name)
     return row < parameter_rows + MAX_PARAMETERS ? row : NULL;
 }
 
-/* The help is of this learner's parameters; those of others stay hidden. */
+/* Shows this learner's parameters in the help and hides those of other learners. */
 static void show_learner(const struct clv_learner *learner)
 {
     snprintf(parameters_title, sizeof parameters_title, "Parameters of learner `%s'", learner->name);
@@ -153,7 +155,7 @@ static enum clv_status take_learner(void *member, const struct clv_option *optio
     return CLV_OK;
 }
 
-static enum clv_status refuse_parameter(const struct clv_learner *learner, const char *name, struct clv_error *err)
+static enum clv_status fail_parameter(const struct clv_learner *learner, const char *name, struct clv_error *err)
 {
     char list[512] = "";
     for (const struct clv_parameter *parameter = learner->parameters; parameter->name; parameter++) {
@@ -164,7 +166,7 @@ static enum clv_status refuse_parameter(const struct clv_learner *learner, const
                 *list ? list : "none");
 }
 
-/* The value typed for a parameter: a number, or one of its names. */
+/* Parses the value of a parameter: a number, or one of its names. */
 static enum clv_status take_value(double *value, const struct clv_learner *learner, int index, const char *typed,
                                   struct clv_error *err)
 {
@@ -178,8 +180,8 @@ static enum clv_status take_value(double *value, const struct clv_learner *learn
     return CLV_OK;
 }
 
-/* The learner, and its defaults with the values given: task->parameters and is_given. Errors name a parameter the
- * learner does not have, or a value out of its range. */
+/* Sets the learner and its parameters: defaults, replaced by the given values (task->is_given). Errors name a parameter
+ * that the learner does not have, or a value out of its range. */
 static enum clv_status apply_learner(const struct learner_options *self, struct clv_train_options *task,
                                      struct clv_error *err)
 {
@@ -190,14 +192,14 @@ static enum clv_status apply_learner(const struct learner_options *self, struct 
     for (size_t i = 0; i < self->n_given; i++) {
         int index = clv_learner_parameter(learner, self->given[i].name);
         if (index < 0)
-            return refuse_parameter(learner, self->given[i].name, err);
+            return fail_parameter(learner, self->given[i].name, err);
         MUST(take_value(&task->parameters[index], learner, index, self->given[i].typed, err));
         task->is_given[index] = true;
     }
     return CLV_OK;
 }
 
-/* "X,.." of the regularisation, or "NAME=X,.." of another parameter, once for each. */
+/* Parses the candidates of cross-validation: "X,.." for the regularisation, or "NAME=X,.." for another parameter. */
 static enum clv_status take_grid(void *member, const struct clv_option *option, const char *typed,
                                  struct clv_error *err)
 {
@@ -214,7 +216,7 @@ static enum clv_status take_grid(void *member, const struct clv_option *option, 
 static const char *const progress_forms[] = {"bar", "json", "none", NULL}; /* enum console_progress_form */
 
 #define AT(member) offsetof(struct train_options, member)
-static const struct clv_option own_rows[] = {
+static const struct clv_option train_rows[] = {
     {"output", 'o', "MODEL", SECTION_LEARNED, CLV_OPTION_NEEDED | CLV_OPTION_UNRECORDED, CLV_OPTION_TEXT, AT(output),
      .help = "The model to write, all or nothing"},
     {"learner", 'l', "NAME", SECTION_LEARNED, CLV_OPTION_BASIC, CLV_OPTION_OTHER, AT(learner), .take = take_learner,
@@ -236,14 +238,14 @@ static const struct clv_option own_rows[] = {
     {0},
 };
 
-/* With --resume, a checkpoint may be replaced (one of another training is refused when it is read), and so may the
- * model next to it, or one of this very command. */
+/* Claims the model and the checkpoint. With --resume the checkpoint may be replaced (that of another training causes an
+ * error when it is read), and so may the model beside it, or a model of the same command. */
 static enum clv_status claim_outputs(struct train_options *self, struct clv_error *err)
 {
     const struct clv_train_options *task = &self->task;
     bool may_replace = (task->resume && train_checkpoints_model_is_own(&self->is_finished, self)) || self->overwrite;
     if (comm_rank())
-        return CLV_OK; /* the leader writes */
+        return CLV_OK; /* rank 0 writes */
     const char *const files[] = {task->validate && is_tensor_file(task->validate) ? task->validate : NULL, task->only,
                                  task->boxes, task->init};
     size_t n = sizeof files / sizeof *files;
@@ -253,8 +255,8 @@ static enum clv_status claim_outputs(struct train_options *self, struct clv_erro
     memcpy(inputs, files, sizeof files);
     for (size_t i = 0; i < paths->n; i++)
         inputs[n++] = path_is_folder(paths->paths[i]) ? NULL : paths->paths[i];
-    bool may_go_on = self->checkpoint && !task->resume && path_exists(self->checkpoint);
-    const char *hint = may_go_on ? ", --resume goes on with a training that was stopped" : "";
+    bool can_resume = self->checkpoint && !task->resume && path_exists(self->checkpoint);
+    const char *hint = can_resume ? ", --resume goes on with a training that was stopped" : "";
     struct outputs *outputs = &self->common.outputs;
     if (self->checkpoint)
         MUST(output_locks_file(&outputs->locks, self->output, err));
@@ -264,7 +266,7 @@ static enum clv_status claim_outputs(struct train_options *self, struct clv_erro
     return CLV_OK;
 }
 
-/* Refuses what is missing, or contradicts itself. */
+/* Fails for missing or contradictory options. */
 static enum clv_status check(const struct train_options *self, struct clv_error *err)
 {
     const struct clv_train_options *task = &self->task;
@@ -285,7 +287,7 @@ static enum clv_status spare_set(void *context, const struct clv_set *set, const
     return CLV_OK;
 }
 
-/* The parameter that each grid is of, now that the learner is known. */
+/* Finds the parameter of each grid, after the learner is known. */
 static enum clv_status find_grids(struct train_options *self, struct clv_error *err)
 {
     const struct clv_learner *learner = self->learner.learner;
@@ -303,7 +305,7 @@ static enum clv_status find_grids(struct train_options *self, struct clv_error *
     return CLV_OK;
 }
 
-/* Puts what other parsers took in into the task's options. */
+/* Completes the task's options from the common options, the grids and the learner. */
 static enum clv_status gather(struct train_options *self, struct clv_error *err)
 {
     struct clv_train_options *task = &self->task;
@@ -335,7 +337,7 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
         "MODEL.checkpoint for --resume) and ends with status 130; the second ends at once. Other exit statuses: "
         "`cleave --help'.",
         {{train_option_rows, &self->task, true},
-         {own_rows, self, true},
+         {train_rows, self, true},
          {parameter_rows, &self->learner, true},
          {feature_option_rows, &self->task, true},
          {image_option_rows, &self->common, false},
@@ -343,7 +345,7 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
     };
     common_options_init(&self->common);
     const enum clv_status status = options_parse(&table, argc, argv, &self->common, err);
-    console_set_progress((enum console_progress_form)self->progress); /* in which a failure is printed, too */
+    console_set_progress((enum console_progress_form)self->progress); /* first, since it is the form of errors, too */
     MUST(status);
     self->task.resume |= self->requeue;
     MUST(options_take_arguments(&table, &self->common, (const char *const[]){"data"}, 1, err));

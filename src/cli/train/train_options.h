@@ -7,7 +7,7 @@
 #include "cleave/train.h"
 #include "cli/common/common.h"
 
-/* --learner and what was typed for parameters, which are the learner's own. */
+/* --learner, and the typed values of its parameters, which are parsed when the learner is known. */
 #define MAX_GIVEN_PARAMETERS 64
 
 struct learner_options {
@@ -21,7 +21,7 @@ struct learner_options {
 struct train_options {
     struct common_options common;
     struct learner_options learner;
-    struct clv_train_options task; /* views of the others, once all is parsed */
+    struct clv_train_options task; /* complete after parsing; points to the other members */
     const char *output;
     struct {
         const char *name; /* not terminated; NULL: the learner's regularisation */
@@ -29,14 +29,14 @@ struct train_options {
     } grid_names[CLV_MAX_GRIDS];
     int progress; /* enum console_progress_form */
     bool overwrite;
-    bool requeue;     /* a signal of the cluster leaves a checkpoint, and no model */
-    bool is_finished; /* with --resume: the model that is there is this command's, learned to the end */
-    char *checkpoint; /* the file next to the output; NULL: it cannot be there */
+    bool requeue;     /* after a signal of the cluster, keep the checkpoint and write no model */
+    bool is_finished; /* with --resume: the same command has completed the model */
+    char *checkpoint; /* the file beside the output; NULL: the output is not a file */
     struct text command;
 };
 
-/* Parses the command line, refuses what is missing or contradicts itself, and claims the
- * outputs. Release whatever the status. */
+/* Parses the command line, fails for missing or contradictory options, and claims the outputs. Release whatever the
+ * status. */
 enum clv_status train_options_parse(struct train_options *self, int argc, char **argv, struct clv_error *err) CLV_CHECK;
 void train_options_release(struct train_options *self);
 
