@@ -15,19 +15,23 @@ int32_t clv_image_tag_features(const struct clv_recipe *recipe)
     return CLV_MOMENTS + (recipe->blocks & CLV_BLOCK_WORDS ? recipe->n_scales * recipe->n_words : 0);
 }
 
-/* Fills row[n_words], zeroed, with the square root of each word's fraction of the pixels. */
-static enum clv_status fill_words(double *row, const struct clv_image *working, const struct sift_image *sift,
-                                  const struct clv_recipe *recipe, int32_t scale, struct clv_error *err)
+struct word_maps {
+    struct word_map of_scale[CLV_MAX_SCALES];
+};
+
+static void word_maps_release(struct word_maps *self)
 {
-    struct word_map map;
-    MUST(word_map_init(&map, sift, recipe, scale, err));
-    size_t n = (size_t)working->width * (size_t)working->height;
+    for (int s = 0; s < CLV_MAX_SCALES; s++)
+        word_map_release(&self->of_scale[s]);
+}
+
+/* Fills row[n_words], zeroed, with the square root of each word's fraction of the n pixels. */
+static void fill_words(double *row, const struct word_map *map, size_t n, int32_t n_words)
+{
     for (size_t i = 0; i < n; i++)
-        row[map.word[i]] += 1;
-    for (int32_t w = 0; w < recipe->n_words; w++)
+        row[map->word[i]] += 1;
+    for (int32_t w = 0; w < n_words; w++)
         row[w] = sqrt(row[w] / (double)n);
-    word_map_release(&map);
-    return CLV_OK;
 }
 
 /* Fills row[clv_image_tag_features], zeroed. */
@@ -35,14 +39,15 @@ static enum clv_status fill_row(double *row, const struct clv_image *image, cons
                                 struct clv_error *err)
 {
     OWNED(clv_image_release) struct clv_image working = {0};
-    OWNED(sift_image_release) struct sift_image sift = {0};
+    OWNED(word_maps_release) struct word_maps maps = {0};
     MUST(working_image(&working, image, recipe->working_pixels, err));
     clv_colour_moments(row, &working);
     if (!(recipe->blocks & CLV_BLOCK_WORDS))
         return CLV_OK;
-    MUST(sift_image_init(&sift, working.pixels, working.width, working.height, recipe, err));
-    for (int32_t s = 0; s < recipe->n_scales; s++)
-        MUST(fill_words(row + CLV_MOMENTS + (size_t)s * (size_t)recipe->n_words, &working, &sift, recipe, s, err));
+    MUST(word_maps_init(maps.of_scale, working.pixels, working.width, working.height, recipe, err));
+    row += CLV_MOMENTS;
+    for (int32_t s = 0; s < recipe->n_scales; s++, row += recipe->n_words)
+        fill_words(row, &maps.of_scale[s], (size_t)working.width * (size_t)working.height, recipe->n_words);
     return CLV_OK;
 }
 

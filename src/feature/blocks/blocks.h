@@ -86,8 +86,10 @@ struct word_map {
     int32_t *met;  /* [n_words] scratch: the words of one region */
 };
 void word_map_release(struct word_map *map);
-enum clv_status word_map_init(struct word_map *map, const struct sift_image *sift, const struct clv_recipe *recipe,
-                              int32_t scale, struct clv_error *err) CLV_CHECK;
+/* Finds the words of rgb[height][width][3]: maps[recipe->n_scales], which are zeros before. On failure the caller
+ * releases them as well. */
+enum clv_status word_maps_init(struct word_map *maps, const uint8_t *rgb, int32_t width, int32_t height,
+                               const struct clv_recipe *recipe, struct clv_error *err) CLV_CHECK;
 int32_t words_of_scale(const struct clv_recipe *recipe); /* columns per scale */
 void words_histogram(float *row, const struct scene *scene, const struct word_map *map,
                      const struct kernel_map *kernel_map, int32_t region);

@@ -39,11 +39,7 @@ static enum clv_status init_maps(struct views *views, const struct clv_recipe *r
     const struct scene *scene = &views->image;
     if (!has_words(recipe))
         return CLV_OK;
-    OWNED(sift_image_release) struct sift_image sift = {0};
-    MUST(sift_image_init(&sift, scene->rgb, scene->width, scene->height, recipe, err));
-    for (int32_t s = 0; s < recipe->n_scales; s++)
-        MUST(word_map_init(&views->maps[s], &sift, recipe, s, err));
-    return CLV_OK;
+    return word_maps_init(views->maps, scene->rgb, scene->width, scene->height, recipe, err);
 }
 
 static enum clv_status init_measures(struct views *views, const struct clv_adjacency *adjacency,

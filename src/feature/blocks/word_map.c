@@ -1,5 +1,5 @@
 /* Computes the feature blocks words and word: every pixel gets the visual word of the nearest dense-SIFT descriptor
- * (Sivic & Zisserman 2003), and a node the histogram of its pixels' words. Start at word_map_init. */
+ * (Sivic & Zisserman 2003), and a node the histogram of its pixels' words. Start at word_maps_init. */
 #include <math.h>
 #include <stdio.h>
 
@@ -13,36 +13,46 @@ void word_map_release(struct word_map *map)
     *map = (struct word_map){0};
 }
 
-/* Finds the word of each cell of a scale. */
-static enum clv_status find_cells(int32_t *cell_word, const struct sift_image *sift, const struct clv_recipe *recipe,
-                                  int32_t scale, struct clv_error *err)
+/* The maps of all scales while they are filled. */
+struct filling {
+    struct word_map *maps;
+    const struct clv_recipe *recipe;
+    int32_t width, height;
+    int32_t *cell_word; /* of a strip */
+    size_t capacity;
+};
+
+static enum clv_status fill_strip(void *context, const struct sift_strip *strip, struct clv_error *err)
 {
-    OWNED(sift_strips_release) struct sift_strips strips = {0};
-    MUST(sift_strips_init(&strips, sift, recipe->bin_size_px[scale], recipe->step_px, err));
-    for (size_t n = 0; sift_strips_next(&strips, &n); cell_word += n)
-        MUST(words_find(cell_word, &recipe->codebooks[scale], recipe->word_search, strips.values, n, err));
+    struct filling *self = context;
+    size_t n_cells = (size_t)strip->n_rows * (size_t)strip->n_columns;
+    NEED(array_reserve((void **)&self->cell_word, &self->capacity, n_cells, sizeof *self->cell_word) == 0);
+    MUST(words_find(self->cell_word, &self->recipe->codebooks[strip->scale], self->recipe->word_search, strip->values,
+                    n_cells, err));
+    int32_t step = self->recipe->step_px, top = strip->first_row * step;
+    int32_t bottom = smaller(top + strip->n_rows * step, self->height);
+    for (int32_t y = top; y < bottom; y++) {
+        const int32_t *cells = self->cell_word + (size_t)((y - top) / step) * (size_t)strip->n_columns;
+        int32_t *row = self->maps[strip->scale].word + (size_t)y * (size_t)self->width;
+        for (int32_t x = 0; x < self->width; x++)
+            row[x] = cells[x / step];
+    }
     return CLV_OK;
 }
 
-enum clv_status word_map_init(struct word_map *map, const struct sift_image *sift, const struct clv_recipe *recipe,
-                              int32_t scale, struct clv_error *err)
+enum clv_status word_maps_init(struct word_map *maps, const uint8_t *rgb, int32_t width, int32_t height,
+                               const struct clv_recipe *recipe, struct clv_error *err)
 {
-    *map = (struct word_map){0};
-    size_t n_pixels = (size_t)sift->width * (size_t)sift->height;
-    int32_t n_columns = (sift->width + recipe->step_px - 1) / recipe->step_px;
-    OWNED_ARRAY int32_t *cell_word = array_alloc((size_t)sift_image_n_cells(sift, recipe->step_px), sizeof *cell_word);
-    OWNED(word_map_release) struct word_map result = {.word = array_alloc(n_pixels, sizeof *result.word),
-                                                      .met = array_alloc((size_t)recipe->n_words, sizeof *result.met)};
-    NEED(cell_word && result.word && result.met);
-    MUST(find_cells(cell_word, sift, recipe, scale, err));
-    for (int32_t y = 0; y < sift->height; y++) {
-        const int32_t *cells = cell_word + (size_t)(y / recipe->step_px) * (size_t)n_columns;
-        int32_t *row = result.word + (size_t)y * (size_t)sift->width;
-        for (int32_t x = 0; x < sift->width; x++)
-            row[x] = cells[x / recipe->step_px];
+    size_t n_pixels = (size_t)width * (size_t)height;
+    for (int32_t s = 0; s < recipe->n_scales; s++) {
+        maps[s].word = array_alloc(n_pixels, sizeof *maps[s].word);
+        maps[s].met = array_alloc((size_t)recipe->n_words, sizeof *maps[s].met);
+        NEED(maps[s].word && maps[s].met);
     }
-    *map = TAKE(result);
-    return CLV_OK;
+    struct filling filling = {.maps = maps, .recipe = recipe, .width = width, .height = height};
+    enum clv_status status = sift_describe_strips(rgb, width, height, recipe, fill_strip, &filling, err);
+    array_free(filling.cell_word);
+    return status;
 }
 
 int32_t words_of_scale(const struct clv_recipe *recipe)

@@ -23,9 +23,9 @@
 #define ZONES         9   /* during the measures of contrast */
 #define PLANES        20  /* during gradient histograms (HOG) */
 #define LIST          4   /* per pixel of each patch's window */
-#define SUMS          32  /* sums of gradients while words are found, also beyond the border */
-#define CELL          4   /* per cell of a descriptor, while words are found: its word .. */
-#define DESCRIPTOR    128 /* .. and its values: for cells of a strip, or for all with Fisher vectors */
+#define SUMS          32  /* per pixel of the same cells, and beyond their border: sums of gradients */
+#define CELL          4   /* per cell of a strip, or of the image with Fisher vectors: its word .. */
+#define DESCRIPTOR    128 /* .. and its descriptor */
 #define FISHER_CELL   ((MIXTURE_DIMENSIONS + MIXTURE_COMPONENTS) * sizeof(float)) /* per scale */
 #define VLFEAT_PLANES 44   /* with VLFeat's SIFT, instead of SUMS .. */
 #define VLFEAT_CELL   676  /* .. and instead of CELL and DESCRIPTOR */
@@ -124,9 +124,9 @@ static double bytes_of_sift(const struct clv_recipe *recipe, double width, doubl
         largest = fmax(largest, recipe->bin_size_px[s]);
     double beyond = 5 * largest + 4 + recipe->step_px;
     double described = recipe->blocks & CLV_BLOCK_FISHER ? cells : fmin(cells, SIFT_STRIP_CELLS + width);
-    return recipe->sift == CLV_SIFT_CLEAVE
-               ? SUMS * (width + beyond) * (height + beyond) + CELL * cells + DESCRIPTOR * described
-               : VLFEAT_PLANES * width * height + VLFEAT_CELL * cells;
+    double rows = fmin(height, recipe->step_px * ceil(described / ceil(width / recipe->step_px)));
+    return recipe->sift == CLV_SIFT_CLEAVE ? SUMS * (width + beyond) * (rows + beyond) + (CELL + DESCRIPTOR) * described
+                                           : VLFEAT_PLANES * width * height + VLFEAT_CELL * cells;
 }
 
 /* Returns the bytes per working pixel of the lists of pixels of windows: of patches, of their surroundings, which are

@@ -94,37 +94,89 @@ FOR_EACH_MACHINE static void integrate_row(uint32_t *restrict row, uint32_t *res
     }
 }
 
+/* An integral, and the state that its next row is computed from. */
+struct integration {
+    struct sift_integral integral;
+    const uint8_t *rgb;
+    uint32_t *first;    /* [row_pixels][N] first running sums of the columns */
+    uint32_t *gradient; /* [width][N] */
+    int32_t *luma;      /* [3][width] of the rows around the next one */
+    int32_t n_rows;     /* of the integral, with margins */
+    int32_t n_done;
+};
+
+static void integration_release(struct integration *self)
+{
+    sift_integral_release(&self->integral);
+    arrays_free(self->first, self->gradient, self->luma);
+    *self = (struct integration){0};
+}
+
+static int32_t largest_bin(const struct clv_recipe *recipe)
+{
+    int32_t largest = 1;
+    for (int32_t s = 0; s < recipe->n_scales; s++)
+        largest = recipe->bin_size_px[s] > largest ? recipe->bin_size_px[s] : largest;
+    return largest;
+}
+
+/* Starts an integral of which the last n_kept rows are stored; 0: all rows. */
+static enum clv_status integration_init(struct integration *self, const uint8_t *rgb, int32_t width, int32_t height,
+                                        const struct clv_recipe *recipe, int32_t n_kept, struct clv_error *err)
+{
+    /* Centres of bins are up to 3/2 bins from a cell's centre, windows reach one bin further, and the last cell may
+     * extend beyond the image. */
+    int32_t margin = 5 * largest_bin(recipe) / 2 + 2, n_rows = height + 2 * margin + recipe->step_px;
+    int32_t row_pixels = width + 2 * margin + recipe->step_px, n_stored = n_kept ? smaller(n_kept, n_rows) : n_rows;
+    size_t row_size = (size_t)row_pixels * N;
+    OWNED(integration_release) struct integration result = {
+        .integral = {width, height, margin, row_pixels, n_stored, NULL},
+        .rgb = rgb,
+        .n_rows = n_rows,
+        .n_done = margin};
+    result.integral.sum = array_zalloc_aligned((size_t)n_stored * row_size, sizeof *result.integral.sum);
+    result.first = array_zalloc_aligned(row_size, sizeof *result.first);
+    result.gradient = array_zalloc_aligned((size_t)width * N, sizeof *result.gradient);
+    result.luma = array_alloc((size_t)width * 3, sizeof *result.luma);
+    NEED(result.integral.sum && result.first && result.gradient && result.luma);
+    luma_row(result.luma, rgb, width);
+    *self = TAKE(result);
+    return CLV_OK;
+}
+
+static uint32_t *integral_row(const struct sift_integral *integral, int32_t row)
+{
+    return integral->sum + (size_t)(row % integral->n_stored) * (size_t)integral->row_pixels * N;
+}
+
+/* Computes the rows before `end`. */
+static void integration_advance(struct integration *self, int32_t end)
+{
+    const struct sift_integral *integral = &self->integral;
+    int32_t width = integral->width, height = integral->height;
+    size_t size = (size_t)width;
+    for (; self->n_done < end; self->n_done++) {
+        int32_t y = self->n_done - integral->margin;
+        if (y + 1 < height)
+            luma_row(self->luma + (size_t)((y + 1) % 3) * size, self->rgb + (size_t)(y + 1) * size * 3, width);
+        if (y < height) {
+            int32_t above = y > 0 ? y - 1 : y, below = y + 1 < height ? y + 1 : y;
+            gradient_row(self->gradient, self->luma + (size_t)(above % 3) * size, self->luma + (size_t)(y % 3) * size,
+                         self->luma + (size_t)(below % 3) * size, width);
+        }
+        integrate_row(integral_row(integral, self->n_done), self->first, integral_row(integral, self->n_done - 1),
+                      y < height ? self->gradient : NULL, integral->margin, width, integral->row_pixels);
+    }
+}
+
 enum clv_status sift_integral_init(struct sift_integral *integral, const uint8_t *rgb, int32_t width, int32_t height,
                                    const struct clv_recipe *recipe, struct clv_error *err)
 {
     *integral = (struct sift_integral){0};
-    int32_t max_bin_px = 1;
-    for (int32_t s = 0; s < recipe->n_scales; s++)
-        max_bin_px = recipe->bin_size_px[s] > max_bin_px ? recipe->bin_size_px[s] : max_bin_px;
-    /* Centres of bins are up to 3/2 bins from a cell's centre, windows reach one bin further, and the last cell may
-     * extend beyond the image. */
-    int32_t margin = 5 * max_bin_px / 2 + 2, n_rows = height + 2 * margin + recipe->step_px;
-    int32_t row_pixels = width + 2 * margin + recipe->step_px;
-    size_t row_size = (size_t)row_pixels * N;
-    OWNED_ARRAY uint32_t *sum = array_zalloc_aligned((size_t)n_rows * row_size, sizeof *sum);
-    OWNED_ARRAY uint32_t *first = array_zalloc_aligned(row_size, sizeof *first);
-    OWNED_ARRAY uint32_t *gradient = array_zalloc_aligned((size_t)width * N, sizeof *gradient);
-    OWNED_ARRAY int32_t *luma = array_alloc((size_t)width * 3, sizeof *luma); /* three rows, reused in turn */
-    NEED(sum && first && gradient && luma);
-    luma_row(luma, rgb, width);
-    for (int32_t r = margin; r < n_rows; r++) {
-        int32_t y = r - margin;
-        if (y + 1 < height)
-            luma_row(luma + (size_t)((y + 1) % 3) * (size_t)width, rgb + (size_t)(y + 1) * (size_t)width * 3, width);
-        if (y < height) {
-            int32_t above = y > 0 ? y - 1 : y, below = y + 1 < height ? y + 1 : y;
-            gradient_row(gradient, luma + (size_t)(above % 3) * (size_t)width, luma + (size_t)(y % 3) * (size_t)width,
-                         luma + (size_t)(below % 3) * (size_t)width, width);
-        }
-        uint32_t *row = sum + (size_t)r * row_size;
-        integrate_row(row, first, row - row_size, y < height ? gradient : NULL, margin, width, row_pixels);
-    }
-    *integral = (struct sift_integral){width, height, margin, row_pixels, TAKE(sum)};
+    OWNED(integration_release) struct integration integration = {0};
+    MUST(integration_init(&integration, rgb, width, height, recipe, 0, err));
+    integration_advance(&integration, integration.n_rows);
+    *integral = TAKE(integration.integral);
     return CLV_OK;
 }
 
@@ -181,9 +233,9 @@ FOR_EACH_MACHINE static void sum_rows(uint32_t *restrict band, const struct sift
     size_t row_size = (size_t)integral->row_pixels * N;
     for (int j = 0; j < BINS; j++) {
         int32_t centre = integral->margin + y - 3 * bin_px / 2 + j * bin_px;
-        const uint32_t *low = integral->sum + (size_t)(centre - bin_px - 1) * row_size;
-        const uint32_t *middle = integral->sum + (size_t)(centre - 1) * row_size;
-        const uint32_t *high = integral->sum + (size_t)(centre + bin_px - 1) * row_size;
+        const uint32_t *low = integral_row(integral, centre - bin_px - 1);
+        const uint32_t *middle = integral_row(integral, centre - 1);
+        const uint32_t *high = integral_row(integral, centre + bin_px - 1);
         uint32_t *out = band + (size_t)j * row_size;
         for (size_t k = 0; k < row_size; k++)
             out[k] = high[k] - 2 * middle[k] + low[k];
@@ -335,41 +387,43 @@ enum clv_status sift_image_describe(struct sift_grid *grid, const struct sift_im
                        : sift_extract(grid, &image->integral, bin_px, step_px, err);
 }
 
-void sift_strips_release(struct sift_strips *strips)
+/* Calls use() with all cells of each scale, described by VLFeat. */
+static enum clv_status describe_by_vlfeat(const uint8_t *rgb, int32_t width, int32_t height,
+                                          const struct clv_recipe *recipe, sift_strip_use *use, void *context,
+                                          struct clv_error *err)
 {
-    sift_grid_release(&strips->whole);
-    arrays_free(strips->own, strips->band);
-    *strips = (struct sift_strips){0};
-}
-
-enum clv_status sift_strips_init(struct sift_strips *strips, const struct sift_image *image, int32_t bin_px,
-                                 int32_t step_px, struct clv_error *err)
-{
-    int32_t n_columns = (image->width + step_px - 1) / step_px, n_rows = (image->height + step_px - 1) / step_px;
-    int32_t fit = SIFT_STRIP_CELLS / n_columns, at_once = fit < 1 ? 1 : fit < n_rows ? fit : n_rows;
-    OWNED(sift_strips_release) struct sift_strips result = {.image = image, .bin_px = bin_px, .step_px = step_px};
-    if (image->luma) {
-        MUST(sift_image_describe(&result.whole, image, bin_px, step_px, err));
-    } else {
-        result.own = array_alloc((size_t)at_once, (size_t)n_columns * CLV_DESCRIPTOR_SIZE);
-        result.band = band_of(&image->integral);
-        NEED(result.own && result.band);
+    OWNED(sift_image_release) struct sift_image image = {0};
+    MUST(sift_image_init(&image, rgb, width, height, recipe, err));
+    for (int32_t s = 0; s < recipe->n_scales; s++) {
+        OWNED(sift_grid_release) struct sift_grid grid = {0};
+        MUST(sift_image_describe(&grid, &image, recipe->bin_size_px[s], recipe->step_px, err));
+        const struct sift_strip strip = {s, 0, grid.n_rows, grid.n_columns, grid.values};
+        MUST(use(context, &strip, err));
     }
-    result.n_rows_left = n_rows;
-    result.at_once = image->luma ? n_rows : at_once;
-    *strips = TAKE(result);
     return CLV_OK;
 }
 
-bool sift_strips_next(struct sift_strips *strips, size_t *n_cells)
+enum clv_status sift_describe_strips(const uint8_t *rgb, int32_t width, int32_t height, const struct clv_recipe *recipe,
+                                     sift_strip_use *use, void *context, struct clv_error *err)
 {
-    const struct sift_image *image = strips->image;
-    int32_t step = strips->step_px, left = strips->n_rows_left, n = left < strips->at_once ? left : strips->at_once;
-    int32_t n_columns = (image->width + step - 1) / step, first = (image->height + step - 1) / step - left;
-    *n_cells = (size_t)n * (size_t)n_columns;
-    strips->n_rows_left -= n;
-    strips->values = strips->own ? strips->own : strips->whole.values;
-    if (strips->own)
-        describe_rows(strips->own, strips->band, &image->integral, strips->bin_px, step, first, n);
-    return n > 0;
+    if (recipe->sift != CLV_SIFT_CLEAVE)
+        return describe_by_vlfeat(rgb, width, height, recipe, use, context, err);
+    int32_t step = recipe->step_px, margin = 5 * largest_bin(recipe) / 2 + 2;
+    int32_t n_columns = (width + step - 1) / step, n_rows = (height + step - 1) / step;
+    int32_t fit = SIFT_STRIP_CELLS / n_columns, at_once = fit < 1 ? 1 : smaller(fit, n_rows);
+    OWNED(integration_release) struct integration part = {0};
+    MUST(integration_init(&part, rgb, width, height, recipe, (at_once - 1) * step + 2 * margin, err));
+    OWNED_ARRAY uint8_t *values = array_alloc((size_t)at_once, (size_t)n_columns * CLV_DESCRIPTOR_SIZE);
+    OWNED_ARRAY uint32_t *band = band_of(&part.integral);
+    NEED(values && band);
+    for (int32_t first = 0; first < n_rows; first += at_once) {
+        int32_t n = smaller(at_once, n_rows - first);
+        integration_advance(&part, (first + n - 1) * step + (step - 1) / 2 + 2 * margin);
+        for (int32_t s = 0; s < recipe->n_scales; s++) {
+            describe_rows(values, band, &part.integral, recipe->bin_size_px[s], step, first, n);
+            const struct sift_strip strip = {s, first, n, n_columns, values};
+            MUST(use(context, &strip, err));
+        }
+    }
+    return CLV_OK;
 }

@@ -142,13 +142,14 @@ static inline int32_t sift_luma(const uint8_t *rgb)
     return 77 * rgb[0] + 150 * rgb[1] + 29 * rgb[2];
 }
 
-/* Running sums of gradients by orientation, computed once for all scales of an image. The sum under a triangular window
- * of any size takes nine reads. */
+/* Running sums of gradients by orientation, computed once for all scales of an image, or the last rows of them. The sum
+ * under a triangular window of any size takes nine reads. */
 struct sift_integral {
     int32_t width, height; /* of the image */
     int32_t margin;        /* rows and columns before the image's first, and at least as many after its last */
     int32_t row_pixels;    /* columns with margins */
-    uint32_t *sum;         /* [rows with margins][row_pixels][SIFT_ORIENTATIONS] */
+    int32_t n_stored;      /* rows in memory: all, with margins, or the last ones; row r is at r % n_stored */
+    uint32_t *sum;         /* [n_stored][row_pixels][SIFT_ORIENTATIONS] */
 };
 void sift_integral_release(struct sift_integral *integral);
 
@@ -185,23 +186,21 @@ enum clv_status sift_image_init(struct sift_image *image, const uint8_t *rgb, in
 enum clv_status sift_image_describe(struct sift_grid *grid, const struct sift_image *image, int32_t bin_px,
                                     int32_t step_px, struct clv_error *err) CLV_CHECK;
 
-/* The descriptors of one scale in strips of rows, for callers that need each descriptor once. A strip has about
- * SIFT_STRIP_CELLS cells, which fit into the processor's caches; with VLFeat one strip has all. Values equal those of
- * sift_image_describe. The image must outlive the strips. */
-enum { SIFT_STRIP_CELLS = 8192 };
-struct sift_strips {
-    const uint8_t *values; /* [rows of the strip][columns][128] */
-    const struct sift_image *image;
-    int32_t bin_px, step_px, at_once, n_rows_left;
-    uint8_t *own;
-    uint32_t *band;
-    struct sift_grid whole; /* VLFeat's */
+/* Rows of cells of one scale. */
+struct sift_strip {
+    int32_t scale, first_row, n_rows, n_columns;
+    const uint8_t *values; /* [n_rows][n_columns][128] */
 };
-void sift_strips_release(struct sift_strips *strips);
-enum clv_status sift_strips_init(struct sift_strips *strips, const struct sift_image *image, int32_t bin_px,
-                                 int32_t step_px, struct clv_error *err) CLV_CHECK;
-/* Computes the next strip, of *n_cells descriptors. Returns false after the last one. */
-bool sift_strips_next(struct sift_strips *strips, size_t *n_cells);
+typedef enum clv_status sift_strip_use(void *context, const struct sift_strip *strip, struct clv_error *err);
+
+/* Computes the descriptors of all scales of rgb[height][width][3], for callers that need each descriptor once: calls
+ * use() with strips of rows, from top to bottom in each scale. A strip has about SIFT_STRIP_CELLS cells, which fit into
+ * the processor's caches, and only the running sums around it are in memory; with VLFeat a strip has all rows of its
+ * scale. Values equal those of sift_image_describe. A failure of use() ends the call. O(pixels and margins, and cells x
+ * n_scales). */
+enum { SIFT_STRIP_CELLS = 8192 };
+enum clv_status sift_describe_strips(const uint8_t *rgb, int32_t width, int32_t height, const struct clv_recipe *recipe,
+                                     sift_strip_use *use, void *context, struct clv_error *err) CLV_CHECK;
 
 /* Computes the descriptors values[n][128] of single cells of one scale. cells[n] are indices (row x n_columns + column)
  * below sift_image_n_cells. Values equal those of sift_image_describe. O(n); with VLFeat as sift_image_describe. */

@@ -219,24 +219,63 @@ TESTS(single_cells_have_the_descriptors_of_the_grid, CLV_SIFT_CLEAVE, CLV_SIFT_V
     }
 }
 
-TESTS(strips_follow_each_other_through_the_grid, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT + 1)
+/* The grids that strips must agree with, and the rows that have come so far. */
+struct followed {
+    const struct sift_grid *grids; /* [n_scales] */
+    int32_t n_rows[CLV_MAX_SCALES];
+};
+
+static enum clv_status follow(void *context, const struct sift_strip *strip, struct clv_error *err)
+{
+    struct followed *self = context;
+    const struct sift_grid *grid = &self->grids[strip->scale];
+    size_t row_size = (size_t)grid->n_columns * SIZE;
+    (void)err;
+    ck_assert_int_eq(strip->n_columns, grid->n_columns);
+    ck_assert_int_eq(strip->first_row, self->n_rows[strip->scale]);
+    self->n_rows[strip->scale] += strip->n_rows;
+    ck_assert_int_le(self->n_rows[strip->scale], grid->n_rows);
+    ck_assert_mem_eq(strip->values, grid->values + (size_t)strip->first_row * row_size,
+                     (size_t)strip->n_rows * row_size);
+    return CLV_OK;
+}
+
+TESTS(strips_follow_each_other_through_the_grid_of_every_scale, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT + 1)
 {
     static const struct sizes images[] = {
-        {1, 1, 2, 3}, {37, 23, 4, 3}, {SIFT_STRIP_CELLS + 1, 3, 2, 1}, {400, 301, 8, 2}};
+        {1, 1, 2, 3}, {37, 23, 4, 3}, {SIFT_STRIP_CELLS + 1, 9, 2, 1}, {400, 301, 8, 2}};
     for (size_t s = 0; s < sizeof images / sizeof *images; s++) {
         OWNED(described_release) struct described texture = {0};
-        OWNED(sift_strips_release) struct sift_strips strips = {0};
         describe_texture(&texture, _i, &images[s]);
-        const struct sift_grid *grid = &texture.grid;
-        must(sift_strips_init(&strips, &texture.image, images[s].bin_px, images[s].step_px, err));
-        size_t at = 0, n_cells = (size_t)grid->n_columns * (size_t)grid->n_rows;
-        for (size_t n = 0; sift_strips_next(&strips, &n); at += n) {
-            ck_assert_uint_le(at + n, n_cells);
-            ck_assert_uint_eq(n % (size_t)grid->n_columns, 0);
-            ck_assert_mem_eq(strips.values, grid->values + at * SIZE, n * SIZE);
-        }
-        ck_assert_uint_eq(at, n_cells);
+        texture.recipe.n_scales = 2;
+        texture.recipe.bin_size_px[1] = 5;
+        OWNED(sift_grid_release) struct sift_grid second =
+            describe_by(_i, texture.rgb, images[s].width, images[s].height, 5, images[s].step_px);
+        const struct sift_grid grids[] = {texture.grid, second};
+        struct followed followed = {.grids = grids};
+        must(sift_describe_strips(texture.rgb, images[s].width, images[s].height, &texture.recipe, follow, &followed,
+                                  err));
+        ck_assert_int_eq(followed.n_rows[0], texture.grid.n_rows);
+        ck_assert_int_eq(followed.n_rows[1], second.n_rows);
     }
+}
+
+static enum clv_status refuse(void *context, const struct sift_strip *strip, struct clv_error *err)
+{
+    int *n_calls = context;
+    (void)strip;
+    return ++*n_calls == 2 ? fail(err, CLV_ERR_DATA, "enough") : CLV_OK;
+}
+
+TESTS(a_failure_ends_the_strips, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT + 1)
+{
+    OWNED(described_release) struct described texture = {0};
+    int n_calls = 0;
+    describe_texture(&texture, _i, &(struct sizes){37, 23, 4, 3});
+    texture.recipe.n_scales = 3;
+    texture.recipe.bin_size_px[1] = texture.recipe.bin_size_px[2] = 5;
+    ck_assert_int_eq(sift_describe_strips(texture.rgb, 37, 23, &texture.recipe, refuse, &n_calls, NULL), CLV_ERR_DATA);
+    ck_assert_int_eq(n_calls, 2);
 }
 
 TESTS(flat_images_have_zero_descriptors, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT + 1)
