@@ -97,13 +97,12 @@ static void reference(double *out, const double *cells, int32_t columns, int32_t
         double norm = 1e-4;
         for (int k = 0; k < 4; k++)
             norm += energy(cells, columns, rows, column + block % 2 - k % 2, row + block / 2 - k / 2);
-        double value[3 * N];
         for (int k = 0; k < 3 * N; k++) {
-            value[k] = fmin((k < 2 * N ? cell[k] : cell[k - 2 * N] + cell[k - N]) / sqrt(norm), 0.2);
-            out[k] += value[k] / 2;
+            double value = k < 2 * N ? cell[k] : cell[k - 2 * N] + cell[k - N];
+            value = fmin(value / sqrt(norm), 0.2);
+            out[k] += value / 2;
+            out[3 * N + block] += k < 2 * N ? 0 : value / sqrt(18);
         }
-        for (int k = 2 * N; k < 3 * N; k++)
-            out[3 * N + block] += value[k] / sqrt(18);
     }
 }
 
