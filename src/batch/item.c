@@ -318,6 +318,8 @@ enum clv_status run_item(struct batch *run, size_t index, size_t number, int thr
 {
     OWNED(outcome_drop) struct outcome *outcome = outcome_new();
     double bytes;
+    if (!outcome && number != SIZE_MAX) /* later inputs wait until this one has entered, as in work_on */
+        MUST(memory_gate_enter(&run->gate, number, 0, err));
     NEED(outcome);
     {
         OWNED(labelled_release) struct labelled item = labelled_of(run, index);
