@@ -210,7 +210,11 @@ TEST(axes_that_are_asked_for_go_before_descriptions)
     is_in_order(here("plain.tif"));
     must(stack_axes_choose("ZCT", err));
     is_in_order(here("described.tif"));
+    order_planes(planes, "CZT");
+    write_planes(here("fixed.tif"), "w", planes, N_PLANES, IMAGEJ STACK_FIXED "1\n");
+    is_in_order(here("fixed.tif"));
     must(stack_axes_choose("T", err));
+    is_in_order(here("fixed.tif"));
     must(clv_image_count(&n, here("described.tif"), err));
     ck_assert_uint_eq(n, N_PLANES);
     must(stack_axes_choose("Z5C5", err)); /* fits no file */

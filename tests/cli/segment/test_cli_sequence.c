@@ -138,7 +138,7 @@ TEST(a_resumed_file_of_pages_has_the_report_of_one_run)
     write_frames("few", false);
     run_here("cp few/masks/f8.png few/masks/f11.png"); /* so that pages count given frames, too */
     run_here("cleave propagate -q few -o l.tif --report once && cleave propagate -q --resume few -o l.tif --report "
-             "resumed && diff -r once resumed");
+             "resumed && diff -rq once resumed");
     run_here("rm few/images/f10.png");
     expect_error(73, "l.tif: has 6 pages, and 5 are to be written",
                  "cleave propagate --resume few -o l.tif --report fewer");
