@@ -3,9 +3,9 @@
  * ImageJ and OME-XML describe the axes in the first directory (tag 270): ImageJ by lines such as `channels=2', with
  * planes in the order channel, slice, frame; OME-XML by attributes of its first Pixels element, such as
  * DimensionOrder="XYCZT" and SizeC="2", and by TiffData elements if planes are in another order. stack_axes_choose
- * overrules both, except for masks that cleave wrote. Channels become bands of one image; each slice of each frame is one image, all slices of one time
- * before those of the next. A description is ignored if its number of planes is not that of the file. Start at
- * stack_axes_find. */
+ * overrules both, except for masks that cleave wrote. Channels become bands of one image; each slice of each frame is
+ * one image, all slices of one time before those of the next. A description is ignored if its number of planes is not
+ * that of the file. Start at stack_axes_find. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
