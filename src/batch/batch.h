@@ -95,7 +95,6 @@ struct target {
     bool has_mask;              /* with --resume: the mask exists */
     bool is_finished;           /* all exist, except parts, which run_item checks */
     bool is_tiled;
-    size_t page; /* index in run->pages */
 };
 
 struct target_list {

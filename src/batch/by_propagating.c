@@ -27,10 +27,19 @@ struct by_propagating {
     struct labelled_frame *labelled; /* [n_threads] */
 };
 
+/* Whether a mask of the frame is wanted; *index is then that of its input. */
+static bool is_wanted(size_t *index, const struct by_propagating *self, size_t frame)
+{
+    const size_t item = self->chains.frames[frame];
+    *index = self->input_of[item];
+    return self->chains.is_wanted[item];
+}
+
 /* Adds the wanted frames as inputs. */
 static enum clv_status add_inputs(struct by_propagating *self, struct batch *run, struct clv_error *err)
 {
     struct clv_set wanted = self->set; /* views of the items */
+    size_t index;
     OWNED_ARRAY struct clv_item *items = array_alloc(self->set.n_items, sizeof *items);
     self->input_of = array_zalloc(self->set.n_items, sizeof *self->input_of);
     NEED(items && self->input_of);
@@ -41,7 +50,11 @@ static enum clv_status add_inputs(struct by_propagating *self, struct batch *run
             self->input_of[i] = wanted.n_items;
             items[wanted.n_items++] = self->set.items[i];
         }
-    return inputs_add_set(&run->inputs, &wanted, set_common_folder(&self->set), err);
+    MUST(inputs_add_set(&run->inputs, &wanted, set_common_folder(&self->set), err));
+    for (size_t frame = 0; frame < self->set.n_items; frame++)
+        if (is_wanted(&index, self, frame))
+            run->inputs.items[index].frame = frame;
+    return CLV_OK;
 }
 
 void sequence_note_gaps(const struct batch *run, const struct sequence_gaps *gaps)
@@ -110,14 +123,6 @@ struct chain_context {
 static const struct clv_item *frame_of(const struct by_propagating *self, size_t frame)
 {
     return &self->set.items[self->chains.frames[frame]];
-}
-
-/* Whether a mask of the frame is wanted; *index is then that of its input. */
-static bool is_wanted(size_t *index, const struct by_propagating *self, size_t frame)
-{
-    const size_t item = self->chains.frames[frame];
-    *index = self->input_of[item];
-    return self->chains.is_wanted[item];
 }
 
 static enum clv_status read_frame(void *context, size_t frame, struct clv_image *image, struct clv_error *err)
@@ -252,7 +257,7 @@ static enum clv_status propagate_chain(void *context, size_t number, int thread,
     return fail_frames(&work, chain, k ? k : 1, status, &why, err);
 }
 
-/* Puts the given masks into the file of pages, and sets the pages of the targets. */
+/* Puts the given masks into the file of pages. */
 static enum clv_status put_given(struct batch *run, struct clv_error *err)
 {
     struct by_propagating *self = run->state;
@@ -261,10 +266,8 @@ static enum clv_status put_given(struct batch *run, struct clv_error *err)
         OWNED(clv_mask_release) struct clv_mask mask = {.labels = NULL};
         struct clv_image size = {.pixels = NULL};
         size_t index;
-        if (is_wanted(&index, self, frame)) {
-            run->targets.items[index].page = frame;
+        if (is_wanted(&index, self, frame))
             continue;
-        }
         MUST(item_image_size(&size.width, &size.height, frame_of(self, frame), &run->options.limits, err));
         MUST(read_given(&work, frame, &size, &mask, err));
         MUST(page_file_put(run->pages, frame, mask.width, mask.height, mask.labels, err));

@@ -49,6 +49,8 @@ static enum clv_status open_slices(struct batch *run, struct clv_error *err)
                        options->data, self->set.n_items, n_masks);
     sequence_note_gaps(run, &gaps);
     MUST(inputs_add_set(&run->inputs, &self->set, common, err));
+    for (size_t i = 0; i < self->set.n_items; i++)
+        run->inputs.items[i].frame = i;
     run->frames = self->set.items;
     run->n_frames = self->set.n_items;
     run->is_one_sequence = true;

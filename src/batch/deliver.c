@@ -128,7 +128,7 @@ static void report_outcome(struct batch *run, size_t index, const struct outcome
         run->options.settled(run->options.context, &report);
 }
 
-static enum clv_status settle_done(struct batch *run, size_t index, struct outcome *outcome, struct clv_error *err)
+static enum clv_status settle_done(struct batch *run, struct outcome *outcome, struct clv_error *err)
 {
     struct clv_files_result *result = run->result;
     if (outcome->map_means && run->drift)
@@ -140,7 +140,6 @@ static enum clv_status settle_done(struct batch *run, size_t index, struct outco
     result->n_objects += (size_t)outcome->n_objects;
     count_boxes(run, &outcome->found);
     run->n_empty += outcome->is_labelled && outcome->is_empty && !batch_is_probable(run);
-    (void)index;
     return run->report && outcome->entry ? report_put(run->report, outcome->entry, err) : CLV_OK;
 }
 
@@ -213,8 +212,8 @@ static void settle(struct batch *run, size_t index, struct outcome *outcome)
     if (outcome->status == CLV_ERR_INTERRUPTED)
         return;
     report_outcome(run, index, outcome);
-    const enum clv_status status = outcome->status == CLV_OK ? settle_done(run, index, outcome, &error)
-                                                             : settle_failed(run, index, outcome, &error);
+    const enum clv_status status =
+        outcome->status == CLV_OK ? settle_done(run, outcome, &error) : settle_failed(run, index, outcome, &error);
     if (status != CLV_OK)
         end_run(run, status, &error);
 }

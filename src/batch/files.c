@@ -67,7 +67,7 @@ static enum clv_status batch_init(struct batch *run, struct clv_files_result *re
     run->n_threads = parallel_threads(run->options.n_threads);
     run->progress = (struct clv_progress){.report = pass_progress,
                                           .context = run,
-                                          .stop = options->progress ? options->progress->stop : NULL,
+                                          .stop = run->options.progress ? run->options.progress->stop : NULL,
                                           .say = pass_message,
                                           .weigh = pass_weights};
     memory_gate_init(&run->gate, run->options.memory);

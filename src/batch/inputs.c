@@ -150,10 +150,10 @@ enum clv_status inputs_add_standard(struct input_list *list, size_t max_size, st
     OWNED_ARRAY uint8_t *bytes = NULL;
     size_t size = 0, capacity = 0;
     do {
-        FAIL_IF(size > max_size, CLV_ERR_DATA, "standard input: more than %zu bytes, which no image has", max_size);
         if (array_reserve((void **)&bytes, &capacity, size + STREAM_BLOCK, 1))
             return fail_memory(err);
         size += fread(bytes + size, 1, STREAM_BLOCK, stdin);
+        FAIL_IF(size > max_size, CLV_ERR_DATA, "standard input: more than %zu bytes, which no image has", max_size);
     } while (!feof(stdin) && !ferror(stdin));
     if (ferror(stdin))
         return fail_errno(err, CLV_ERR_NO_INPUT, "standard input: cannot read");

@@ -28,6 +28,7 @@ struct input {
     uint8_t *bytes;                      /* [size] of an image from standard input; NULL: the image is read from its
                                           * path */
     size_t size;
+    size_t frame;       /* of a sequence: index in the order of all its frames, which is that of a file's pages */
     bool is_tiled;      /* a raster larger than --max-pixels, which is segmented tile by tile */
     const char *object; /* the input is the object of the boxes that name this mask; NULL: of the boxes that name
                          * none */

@@ -126,7 +126,7 @@ static enum clv_status read_back(struct labelled *item, const struct batch *run,
     if (run->to.is_stack) {
         const size_t size = strlen(item->target->mask) + 24;
         NEED(page = array_alloc(size, 1));
-        snprintf(page, size, "%s#%zu", item->target->mask, item->target->page);
+        snprintf(page, size, "%s#%zu", item->target->mask, item->input->frame + 1);
     }
     MUST(clv_indexed_image_read(&mask, page ? page : item->target->mask, limits, err));
     FAIL_IF(wants_image && (mask.width != item->image.width || mask.height != item->image.height), CLV_ERR_DATA,
@@ -219,7 +219,7 @@ static enum clv_status write_mask(struct labelled *item, const struct batch *run
     if (run->options.cutout && output_is_stream(&run->options))
         return cutout_write("-", item, run, err);
     if (run->pages)
-        return page_file_put(run->pages, item->target->page, item->width, item->height, item->labels, err);
+        return page_file_put(run->pages, item->input->frame, item->width, item->height, item->labels, err);
     MUST(outputs_make_folder(path, err));
     if (batch_has_maps(run))
         return label_map_write(path, &item->map, run->labels.n_labels, err);
@@ -318,6 +318,8 @@ enum clv_status run_item(struct batch *run, size_t index, size_t number, int thr
 {
     OWNED(outcome_drop) struct outcome *outcome = outcome_new();
     double bytes;
+    if (!outcome && number != SIZE_MAX) /* later inputs wait until this one has entered, as in work_on */
+        MUST(memory_gate_enter(&run->gate, number, 0, err));
     NEED(outcome);
     {
         OWNED(labelled_release) struct labelled item = labelled_of(run, index);

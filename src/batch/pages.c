@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "batch/batch.h"
+#include "image/image.h"
 #include "image/raster/raster.h"
 #include "sequence/sequence.h"
 
@@ -24,8 +25,9 @@ static void describe(char *text, size_t size, const struct clv_item *items, size
         return;
     image_find_axes(&axes, items[0].image);
     if (axes.source != AXES_OF_PAGES && (uint64_t)axes.n_slices * axes.n_frames == n)
-        snprintf(text, size, "ImageJ=1.53t\nimages=%zu\nslices=%u\nframes=%u\nhyperstack=true\nmode=grayscale\n", n,
-                 axes.n_slices, axes.n_frames);
+        snprintf(text, size,
+                 "ImageJ=1.53t\nimages=%zu\nslices=%u\nframes=%u\nhyperstack=true\nmode=grayscale\n" STACK_FIXED "1\n",
+                 n, axes.n_slices, axes.n_frames);
 }
 
 enum clv_status page_file_new(struct page_file **self, const struct batch *run, const struct clv_item *items, size_t n,

@@ -74,7 +74,6 @@ static enum clv_status make_paths(struct target_list *list, const struct batch *
     for (size_t i = 0; i < inputs->n; i++) {
         const struct input *input = &inputs->items[i];
         struct target *target = &list->items[i];
-        target->page = i;
         target->is_tiled = input->is_tiled;
         target->mask = output_is_stream(&run->options) ? string_copy("-")
                        : run->to.is_stack              ? string_copy(run->to.file)
@@ -305,7 +304,7 @@ static enum clv_status check_tiff(bool *exists, const char *path, struct clv_err
     return check_exists(exists, tiff, err);
 }
 
-/* Fails if an existing file has fewer pages than this run writes, since another run wrote it. */
+/* Fails if an existing file does not have the n pages of all frames, since another run wrote it. */
 static enum clv_status check_pages(const char *path, size_t n, struct clv_error *err)
 {
     uint32_t n_pages = 0;
@@ -314,7 +313,7 @@ static enum clv_status check_pages(const char *path, size_t n, struct clv_error 
     if (kind == PATH_ABSENT)
         return CLV_OK;
     MUST(clv_image_count(&n_pages, path, err));
-    return n_pages >= n ? CLV_OK
+    return n_pages == n ? CLV_OK
                         : fail(err, CLV_ERR_CREATE,
                                "%s: has %s, and %zu are to be written: another run's? --overwrite replaces it", path,
                                n_of(n_pages, "page", "pages").text, n);
@@ -455,7 +454,7 @@ enum clv_status targets_plan(struct batch *run, struct clv_error *err)
     if (!run->to.file)
         MUST(check_folders(list, &run->inputs, err));
     if (run->to.is_stack && run->options.existing == CLV_EXISTING_RESUME)
-        MUST(check_pages(run->to.file, list->n, err));
+        MUST(check_pages(run->to.file, run->n_frames, err));
     MUST(tables_keep(run, err));
     cut_to_shard(run);
     MUST(add_outputs(&run->to.outputs, list, err));

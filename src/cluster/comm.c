@@ -3,6 +3,7 @@
  * processor. */
 #include "cluster/comm.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -174,10 +175,16 @@ static void take_result(struct comm_deal *deal, int32_t from, size_t size)
     array_free(bytes);
 }
 
-/* The server thread of rank 0: answers the other processes until all of them have closed the deal. */
+/* The server thread of rank 0: answers the other processes until all of them have closed the deal. It begins when all
+ * have opened it. */
 static void *serve(void *context)
 {
     struct comm_deal *deal = context;
+    pthread_mutex_lock(&deal->lock);
+    const bool is_open = deal->is_open;
+    pthread_mutex_unlock(&deal->lock);
+    if (!is_open)
+        return NULL;
     for (int32_t n_open = job.size - 1; n_open > 0;) {
         int32_t from = -1;
         int tag;
@@ -200,21 +207,32 @@ enum clv_status comm_deal_open(struct comm_deal *deal, size_t n, comm_take *take
 {
     *deal = (struct comm_deal){.n = n, .take = take, .context = context};
     pthread_mutex_init(&deal->lock, NULL);
-    if (job.size == 1 || job.rank)
-        return CLV_OK;
-    deal->has_server = pthread_create(&deal->server, NULL, serve, deal) == 0;
-    return deal->has_server ? CLV_OK : fail_errno(err, CLV_ERR_OS, "a thread that deals out work");
+    enum clv_status status = CLV_OK;
+    bool has_server = false;
+    pthread_mutex_lock(&deal->lock);
+    if (job.size > 1 && !job.rank) {
+        errno = pthread_create(&deal->server, NULL, serve, deal);
+        has_server = errno == 0;
+        if (!has_server)
+            status = fail_errno(err, CLV_ERR_OS, "cannot start the thread that deals out work");
+    }
+    status = comm_agree(status, err);
+    deal->is_open = status == CLV_OK;
+    pthread_mutex_unlock(&deal->lock);
+    if (has_server && !deal->is_open)
+        pthread_join(deal->server, NULL);
+    return status;
 }
 
 void comm_deal_close(struct comm_deal *deal)
 {
-    if (job.rank) { /* waits until rank 0 has received everything */
+    if (deal->is_open && job.rank) { /* waits until rank 0 has received everything */
         int32_t root = 0;
         int tag;
         size_t size;
         comm_link_send(root, TAG_CLOSE, NULL, 0);
         wait_for(&root, &tag, &size);
-    } else if (deal->has_server) {
+    } else if (deal->is_open && job.size > 1) {
         pthread_join(deal->server, NULL);
     }
     pthread_mutex_destroy(&deal->lock);

@@ -57,10 +57,11 @@ struct comm_deal {
     void *context;
     pthread_mutex_t lock;
     pthread_t server; /* the thread of rank 0 that deals to the others */
-    bool has_server;
+    bool is_open;
 };
 
-/* All processes open a deal, with the same n, and close it. Closing waits for all of them. */
+/* All processes open a deal, with the same n, and close it. They meet as in comm_agree: if the deal cannot be opened on
+ * one of them, all return its failure, and nothing is dealt. Closing waits for all processes. */
 enum clv_status comm_deal_open(struct comm_deal *deal, size_t n, comm_take *take, void *context,
                                struct clv_error *err) CLV_CHECK;
 void comm_deal_close(struct comm_deal *deal);

@@ -219,8 +219,8 @@ static enum clv_status run_deal(struct loop *self, size_t n, int n_threads, stru
 {
     struct comm_deal deal;
     self->deal = &deal;
-    comm_work_alone(true);
     enum clv_status status = comm_deal_open(&deal, n - 1, take_nothing, NULL, err);
+    comm_work_alone(true);
     if (status == CLV_OK)
         status = parallel_for((size_t)parallel_threads(n_threads), n_threads, run_dealt, self, err);
     if (status != CLV_OK && !comm_rank())

@@ -299,7 +299,12 @@ struct stack_description {
     uint32_t n_samples;
 };
 
-/* Sets the order of axes, the slowest first, for all files with a number of planes that fits. Letters may be followed
+/* A line of ImageJ's description, with 1: the planes are in that order whatever --axes says, which is about the images
+ * of these masks. */
+#define STACK_FIXED "cleave="
+
+/* Sets the order of axes, the slowest first, for all files with a number of planes that fits, except those with
+ * STACK_FIXED. Letters may be followed
  * by sizes that the files lack ("TZC", "T6C2"). "" leaves the order to the files. CLV_ERR_USAGE for other letters. Call
  * it before images are read. */
 enum clv_status stack_axes_choose(const char *axes, struct clv_error *err) CLV_CHECK;

@@ -3,9 +3,9 @@
  * ImageJ and OME-XML describe the axes in the first directory (tag 270): ImageJ by lines such as `channels=2', with
  * planes in the order channel, slice, frame; OME-XML by attributes of its first Pixels element, such as
  * DimensionOrder="XYCZT" and SizeC="2", and by TiffData elements if planes are in another order. stack_axes_choose
- * overrules both. Channels become bands of one image; each slice of each frame is one image, all slices of one time
- * before those of the next. A description is ignored if its number of planes is not that of the file. Start at
- * stack_axes_find. */
+ * overrules both, except for masks that cleave wrote. Channels become bands of one image; each slice of each frame is
+ * one image, all slices of one time before those of the next. A description is ignored if its number of planes is not
+ * that of the file. Start at stack_axes_find. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,11 +226,12 @@ uint32_t stack_axes_n_planes(const struct stack_description *text)
 void stack_axes_find(struct stack_axes *axes, uint32_t n_planes, const struct stack_description *text)
 {
     struct axis_layout described = {0}, layout = {0};
-    bool is_described = false;
+    bool is_described = false, is_fixed = false;
     enum stack_axes_source source = AXES_OF_PAGES;
     if (text->text && is_imagej(text)) {
         read_imagej(&described, text->text, text->length);
         is_described = true;
+        is_fixed = line_value(text->text, text->length, STACK_FIXED, 0);
         source = AXES_OF_IMAGEJ;
     } else if (text->text) {
         is_described = read_ome(&described, text->text, text->length, text->n_samples);
@@ -238,7 +239,8 @@ void stack_axes_find(struct stack_axes *axes, uint32_t n_planes, const struct st
     }
     *axes = (struct stack_axes){.n_channels = 1, .n_slices = 1, .n_frames = n_planes, .step = {1, 1, 1}};
     is_described = is_described && fits(&described, n_planes);
-    if (chosen.n && read_chosen(&layout, n_planes, is_described ? &described : NULL) && fits(&layout, n_planes))
+    if (chosen.n && !(is_described && is_fixed) && read_chosen(&layout, n_planes, is_described ? &described : NULL) &&
+        fits(&layout, n_planes))
         source = AXES_CHOSEN;
     else if (is_described)
         layout = described;

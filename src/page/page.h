@@ -136,9 +136,9 @@ struct page_options {
 struct page_session;
 void page_session_free(struct page_session *session);
 
-/* Lists the folder's images and checks that labels can be saved there. Borrows options. Errors: CLV_ERR_NO_INPUT (no
- * folder, no image), CLV_ERR_CREATE (the folder is not writable), CLV_ERR_DATA (labels.tsv, boxes, two images with the
- * same path for their masks). */
+/* Lists the folder's images and checks that labels can be saved there, in folders that it makes; a failure leaves none
+ * of them. Borrows options. Errors: CLV_ERR_NO_INPUT (no folder, no image), CLV_ERR_CREATE (the folder is not
+ * writable), CLV_ERR_DATA (labels.tsv, boxes, two images with the same path for their masks). */
 enum clv_status page_session_new(struct page_session **session, const struct page_options *options,
                                  struct clv_error *err) CLV_CHECK;
 

@@ -208,10 +208,11 @@ static enum clv_status prepare(bool *has_made, const struct page_session *sessio
                                struct clv_error *err)
 {
     OWNED_ARRAY char *path = *name ? path_join(session->set.root, name) : string_copy(session->set.root);
-    *has_made = path && !path_exists(path);
     NEED(path);
+    const bool is_new = !path_exists(path);
     if (*name)
         MUST(folder_create(path, err));
+    *has_made = is_new;
     if (access(path, W_OK | X_OK) != 0)
         return fail_errno(err, CLV_ERR_CREATE, "%s: cannot save labels there", path);
     return CLV_OK;
@@ -250,12 +251,19 @@ static enum clv_status read_boxes(struct page_session *session, struct clv_error
     return CLV_OK;
 }
 
-DROPS(session_drop, struct page_session, page_session_free)
+/* Ends a session that could not be begun, without the folders that it made. */
+static void session_discard(struct page_session **session)
+{
+    if (*session)
+        page_session_remove_empty(*session);
+    page_session_free(*session);
+}
 
 enum clv_status page_session_new(struct page_session **session, const struct page_options *options,
                                  struct clv_error *err)
 {
-    OWNED(session_drop) struct page_session *result = array_zalloc(1, sizeof *result);
+    OWNED(session_discard) struct page_session *result = array_zalloc(1, sizeof *result);
+    OWNED(clv_set_release) struct clv_set set = {0};
     NEED(result);
     result->options = options;
     result->limits = options->limits;
@@ -266,8 +274,9 @@ enum clv_status page_session_new(struct page_session **session, const struct pag
     MUST(prepare(result->has_made, result, "", err));
     for (int k = 0; k < 2 + options->objects; k++)
         MUST(prepare(&result->has_made[k], result, folder_names[k], err));
-    clv_set_release(&result->set); /* read again with the new folders, as trainings do */
-    MUST(clv_set_read_folder(&result->set, options->folder, err));
+    MUST(clv_set_read_folder(&set, options->folder, err)); /* again with the new folders, as trainings do */
+    clv_set_release(&result->set);
+    result->set = TAKE(set);
     MUST(list_items(result, err));
     MUST(rank_items(result, err));
     MUST(choose_opening(&result->opening, err));

@@ -189,7 +189,8 @@ static enum clv_status make_item(struct page_item *result, const struct clv_repo
     result->has_objects = item->objects;
     result->n_objects = item->objects ? item->n_objects : 0;
     for (int32_t k = 0; k < result->n_objects; k++)
-        result->areas[ilogb((double)item->objects[k].area * (double)item->objects[k].area)]++; /* half powers of 2 */
+        if (item->objects[k].area > 0)
+            result->areas[ilogb((double)item->objects[k].area * (double)item->objects[k].area)]++; /* half powers */
     return CLV_OK;
 }
 
@@ -318,27 +319,31 @@ enum clv_status report_spool(struct report_slot *slot, struct clv_report *report
     return CLV_OK;
 }
 
-enum clv_status report_put(struct clv_report *report, const struct report_slot *slot, struct clv_error *err)
+static enum clv_status put_item(struct clv_report *report, const struct report_slot *slot, struct clv_error *err)
 {
     struct page_item item;
-    if (!slot->size)
-        return CLV_OK;
     OWNED_ARRAY char *bytes = array_alloc(slot->size, 1);
     NEED(bytes);
     if (!read_at(fileno(report->spool), bytes, slot->size, slot->offset))
         return fail_errno(err, CLV_ERR_OS, "%s: cannot read back an item", report->path);
-    give_back(report, slot);
     unpack_item(&item, bytes);
     size_t number = report->totals.n_images + 1;
     MUST(check_items(report, page_write_item(report->items, &item, number, number + report->totals.n_failures), err));
-    if (number > PAGE_ROWS) {
-        enum clv_status status = store_images(report, &item.images, number, err);
-        if (status)
-            set_broken(report);
-        MUST(status);
-    }
+    if (number > PAGE_ROWS)
+        MUST(store_images(report, &item.images, number, err));
     count_item(&report->totals, &item);
     return CLV_OK;
+}
+
+enum clv_status report_put(struct clv_report *report, const struct report_slot *slot, struct clv_error *err)
+{
+    if (!slot->size)
+        return CLV_OK;
+    const enum clv_status status = put_item(report, slot, err);
+    give_back(report, slot);
+    if (status != CLV_OK)
+        set_broken(report);
+    return status;
 }
 
 enum clv_status clv_report_add(struct clv_report *report, const struct clv_report_item *item, struct clv_error *err)

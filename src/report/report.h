@@ -47,14 +47,15 @@ enum clv_status clv_report_begin(struct clv_report **report, const char *folder,
                                  const struct clv_labels *labels, const char *const (*summary)[2], size_t n_summary,
                                  struct clv_error *err) CLV_CHECK;
 /* Images larger than 640 px a side are shrunk for the page. On failure the item is not counted. The page lacks an item
- * that could not be encoded; after a failed write finishing fails, too. O(pixels). */
+ * that could not be encoded; if it could not be written or put, finishing fails, too. O(pixels). */
 enum clv_status clv_report_add(struct clv_report *report, const struct clv_report_item *item,
                                struct clv_error *err) CLV_CHECK;
 
 /* clv_report_add in two steps, with the same bytes. report_spool shrinks and encodes the item's images and appends
  * everything that the page needs to a temporary file of the report, so that only the slot stays in memory; any thread
  * may call it. report_put appends the item of a slot to the page and frees its space in the file; one caller at a time,
- * each slot once. Slots that are never put are missing from the page. A slot of size 0 is empty: nothing is put. */
+ * each slot once, also if it fails. Slots that are never put are missing from the page. A slot of size 0 is empty:
+ * nothing is put. */
 struct report_slot {
     uint64_t offset, size; /* bytes, in the temporary file */
 };
@@ -123,8 +124,8 @@ extern const char page_style[], page_script[];
 /* Cells of the histogram of weighted Hamming errors, each 1/HISTOGRAM_CELLS wide. The last one counts errors of 1. */
 #define HISTOGRAM_CELLS 200
 
-/* Cells of the histogram of objects' areas, from 2^(k/2) to 2^((k+1)/2) pixels. */
-#define AREA_CELLS 64
+/* Cells of the histogram of objects' areas, from 2^(k/2) to 2^((k+1)/2) pixels, up to INT64_MAX. */
+#define AREA_CELLS 128
 
 /* An item, as the page needs it. */
 struct page_item {
@@ -133,7 +134,7 @@ struct page_item {
     double weighted_hamming, mean_iou;
     bool is_segmented, has_truth, is_probable, has_objects;
     int32_t n_objects;
-    uint32_t areas[AREA_CELLS]; /* number of objects in each cell */
+    uint32_t areas[AREA_CELLS]; /* number of objects in each cell; those without pixels are in none */
     struct item_images images;
 };
 

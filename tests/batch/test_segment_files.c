@@ -201,8 +201,10 @@ static void refuse(struct call *call, enum clv_status status, const char *part)
 TEST(what_cannot_be_met_is_refused_before_anything_is_written)
 {
     OWNED(clv_model_release) struct clv_model model = {0};
+    struct clv_files_result result;
     struct call call;
     read_model(&model);
+    must_fail(CLV_ERR_USAGE, "no model", clv_segment_files(&result, NULL, err));
     prepare(&call, NULL, "out");
     refuse(&call, CLV_ERR_USAGE, "no model");
     prepare(&call, &model, "out");

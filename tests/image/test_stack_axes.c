@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <tiffio.h>
+#include <unistd.h>
 
 #include "image/raster/raster.h"
 #include "support/support.h"
@@ -209,7 +210,11 @@ TEST(axes_that_are_asked_for_go_before_descriptions)
     is_in_order(here("plain.tif"));
     must(stack_axes_choose("ZCT", err));
     is_in_order(here("described.tif"));
+    order_planes(planes, "CZT");
+    write_planes(here("fixed.tif"), "w", planes, N_PLANES, IMAGEJ STACK_FIXED "1\n");
+    is_in_order(here("fixed.tif"));
     must(stack_axes_choose("T", err));
+    is_in_order(here("fixed.tif"));
     must(clv_image_count(&n, here("described.tif"), err));
     ck_assert_uint_eq(n, N_PLANES);
     must(stack_axes_choose("Z5C5", err)); /* fits no file */
@@ -221,6 +226,33 @@ TEST(axes_that_are_asked_for_go_before_descriptions)
 }
 
 /* Masks have no channels. */
+/* The number of files that are noted of one path. */
+static size_t count_noted(const char *path)
+{
+    struct stack_note note = {0};
+    stack_note_look(&note, path);
+    return note.n;
+}
+
+TEST(the_axes_of_files_that_end_with_tif_or_tiff_are_noted_once)
+{
+    static const char before[] = ".tiff"; /* a file "tiff", with a dot before the path in memory */
+    int planes[N_PLANES][3];
+    order_planes(planes, "CZT");
+    write_planes(here("a.tif"), "w", planes, N_PLANES, IMAGEJ);
+    run_here("cp a.tif a.TIFF && cp a.tif tiff && cp a.tif a.png");
+    char *start = getcwd(NULL, 0);
+    ck_assert(start && chdir(temporary_folder()) == 0);
+    ck_assert_uint_eq(count_noted("a.tif"), 1);
+    ck_assert_uint_eq(count_noted("a.TIFF"), 1);
+    ck_assert_uint_eq(count_noted("a.tif#1"), 1);
+    ck_assert_uint_eq(count_noted("a.tif#2"), 0);
+    ck_assert_uint_eq(count_noted("a.png"), 0);
+    ck_assert_uint_eq(count_noted(before + 1), 0);
+    ck_assert_int_eq(chdir(start), 0);
+    free(start);
+}
+
 TEST(pages_of_channels_are_no_masks)
 {
     int planes[N_PLANES][3];

@@ -146,8 +146,16 @@ TEST(folders_that_cannot_be_labelled_are_refused_by_name)
               page_session_new(&session, &options, err));
     unlink(in_folder("a.jpg"));
     unlink(in_folder("a.jpg.png"));
+    ck_assert(!path_exists(in_folder("masks")) && !path_exists(in_folder("strokes")));
     spill(in_folder("boxes.tsv"), "image\tx\n", 8);
+    ck_assert_int_eq(mkdir(in_folder("masks"), 0777), 0);
+    options.objects = true;
     must_fail(CLV_ERR_DATA, "no column \"y\"", page_session_new(&session, &options, err));
+    ck_assert(path_is_folder(in_folder("masks"))); /* was there before */
+    ck_assert(!path_exists(in_folder("strokes")) && !path_exists(in_folder("instances")));
+    spill(in_folder("strokes"), "no folder", 9);
+    must_fail(CLV_ERR_CREATE, "strokes", page_session_new(&session, &options, err));
+    unlink(in_folder("strokes"));
     unlink(in_folder("boxes.tsv"));
     options.folder = here("absent");
     must_fail(CLV_ERR_NO_INPUT, "absent", page_session_new(&session, &options, err));

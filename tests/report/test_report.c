@@ -164,6 +164,31 @@ TEST(objects_are_counted_and_their_areas_are_a_chart_only_where_they_were_looked
     }
 }
 
+TEST(objects_of_any_area_are_counted_and_empty_ones_have_no_bar)
+{
+    const struct clv_object objects[] = {{.area = 0}, {.area = 1}, {.area = (int64_t)1 << 40}, {.area = INT64_MAX}};
+    uint8_t pixels[3] = {0}, label = 1;
+    const struct clv_image image = {.width = 1, .height = 1, .channels = 3, .pixels = pixels};
+    for (int32_t n = 1; n <= 4; n++) {
+        const struct clv_report_item item = {.name = "a.jpg",
+                                             .image = &image,
+                                             .labels = &label,
+                                             .weighted_hamming = NAN,
+                                             .mean_iou = NAN,
+                                             .objects = objects,
+                                             .n_objects = n};
+        const char *folder = here("area%d", n);
+        struct clv_report *report = begin(folder);
+        must(clv_report_add(report, &item, err));
+        must(clv_report_finish(report, err));
+        OWNED_ARRAY char *page = slurp(formatted("%s/index.html", folder), NULL);
+        ck_assert_ptr_nonnull(strstr(page, formatted("<b>%d</b><span>object%s found", n, n == 1 ? "" : "s")));
+        ck_assert_int_eq(count(page, "<figcaption>Objects by area"), n > 1);
+        ck_assert_int_eq(count(page, "title=\"1 from 1 to 2 px\""), n > 1);
+        ck_assert_int_eq(count(page, "title=\"1 from 1099511627776 to 1554944255988 px\""), n > 2);
+    }
+}
+
 TEST(base64_follows_the_rfc)
 {
     static const char *const vectors[][2] = {{"", ""},
@@ -547,6 +572,27 @@ TEST(memory_that_is_out_leaves_no_half_item)
     }
     ck_assert_uint_gt(request, 10);
     ck_assert_uint_gt(n_finished, 5);
+}
+
+/* An item that was spooled and cannot be put is missing, and its space is used again. */
+TEST(a_report_that_lacks_an_item_that_was_spooled_is_not_finished)
+{
+    static const size_t order[2] = {0, 1};
+    for (int is_torn = 0; is_torn < 2; is_torn++) {
+        const char *folder = here("lacks%d", is_torn);
+        struct spooled self = {.report = begin(folder), .order = order};
+        must(spool_one(&self, 0, 0, err));
+        if (is_torn)
+            self.places[0].size += 1 << 20; /* the file ends before */
+        array_fail_request(!is_torn);
+        must_fail(is_torn ? CLV_ERR_OS : CLV_ERR_MEMORY, "", report_put(self.report, &self.places[0], err));
+        array_fail_request(0);
+        must(spool_one(&self, 1, 0, err));
+        ck_assert_uint_eq(self.places[1].offset, 0);
+        must(report_put(self.report, &self.places[1], err));
+        must_fail(CLV_ERR_IO, "an item was not written", clv_report_finish(self.report, err));
+        ck_assert(!path_exists(formatted("%s/index.html", folder)));
+    }
 }
 
 TEST(abandoned_reports_leave_nothing)

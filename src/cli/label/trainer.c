@@ -204,8 +204,7 @@ static void become_train(const struct label_trainer *trainer, const struct train
     }
     add_limits(arguments + n, values, &export->limits);
     (void)!nice(NICENESS);
-    for (int fd = 3; fd < 1024; fd++)
-        close(fd);
+    closefrom(STDERR_FILENO + 1);
     /* In the portable folder /proc/self/exe is the C library's loader; there the launcher sets CLEAVE_LAUNCHER. */
     const char *launcher = getenv("CLEAVE_LAUNCHER");
     execv(launcher ? launcher : "/proc/self/exe", arguments);

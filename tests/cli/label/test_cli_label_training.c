@@ -293,6 +293,29 @@ TEST(a_training_that_has_ended_is_sent_no_signal)
     ck_assert_int_ne(access(here("nobody"), F_OK), 0);
 }
 
+TEST(a_training_has_no_files_of_the_program_or_of_its_parent)
+{
+    enum { HIGH = 1500 };
+    struct rlimit limit;
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    if (limit.rlim_max <= HIGH) {
+        skip(__func__, "the limit of open files is too low");
+        return;
+    }
+    limit.rlim_cur = limit.rlim_max;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    make_larger_set(7);
+    ck_assert_int_eq(dup2(STDERR_FILENO, HIGH), HIGH); /* the server inherits it */
+    struct server server = start();
+    close(HIGH);
+    ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/train", "{}"), 200);
+    const pid_t child = find_training(&server);
+    ck_assert(path_exists(formatted("/proc/%d/fd/%d", (int)server.child, HIGH)));
+    ck_assert(!path_exists(formatted("/proc/%d/fd/%d", (int)child, HIGH)));
+    ck_assert(path_exists(formatted("/proc/%d/fd/%d", (int)child, STDERR_FILENO))); /* it still runs */
+    stop(&server);
+}
+
 TEST(a_training_is_stopped_by_the_page_and_with_the_program)
 {
     make_larger_set(7);

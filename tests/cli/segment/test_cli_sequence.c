@@ -133,6 +133,17 @@ TEST(one_file_has_a_page_for_each_frame_the_given_ones_too)
                  "\"$CLEAVE\" propagate --data %s/manifest.tsv --split rest -o %s/l.tif", set, set);
 }
 
+TEST(a_resumed_file_of_pages_has_the_report_of_one_run)
+{
+    write_frames("few", false);
+    run_here("cp few/masks/f8.png few/masks/f11.png"); /* so that pages count given frames, too */
+    run_here("cleave propagate -q few -o l.tif --report once && cleave propagate -q --resume few -o l.tif --report "
+             "resumed && diff -rq once resumed");
+    run_here("rm few/images/f10.png");
+    expect_error(73, "l.tif: has 6 pages, and 5 are to be written",
+                 "cleave propagate --resume few -o l.tif --report fewer");
+}
+
 TEST(a_file_of_pages_is_scored_as_predictions_and_as_truth)
 {
     const char *most = "\"hamming\":0", *score = "cleave score --json 2>&1";

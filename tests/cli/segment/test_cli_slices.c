@@ -241,6 +241,10 @@ TEST(pages_of_a_tiff_are_slices_and_so_are_those_of_the_result)
                             set);
     ck_assert_ptr_nonnull(strstr(output, "7 finished before"));
     free(output);
+    run_here("cd %s && cleave segment -q --sequence -m m.cleave one/images/stack.tif -o again.tif --report once && "
+             "cleave segment -q --sequence --resume -m m.cleave one/images/stack.tif -o again.tif --report resumed && "
+             "diff -rq once resumed",
+             set);
     write_stack(formatted("%s/short.tif", set), set, "masks", 2);
     expect_error(73, "short.tif: has 2 pages, and 7 are to be written",
                  "cd %s && \"$CLEAVE\" segment --sequence --resume -m m.cleave "

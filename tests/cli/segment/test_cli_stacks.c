@@ -116,6 +116,27 @@ TEST(slices_of_each_time_are_a_sequence_and_one_file_has_all)
                   "cleave inspect labels.tif");
 }
 
+TEST(masks_of_chosen_axes_are_read_in_the_order_in_which_they_were_written)
+{
+    run_here("mkdir -p given/images given/masks");
+    write_image(here("given/images/a.tif"), NULL);
+    for (int k = 0; k < C * Z * T; k++) { /* read as 6 times of 2 slices */
+        uint8_t mask[WIDTH * HEIGHT];
+        for (int i = 0; i < WIDTH * HEIGHT; i++)
+            mask[i] = (uint8_t)truth_at(k % Z, k / Z % T, i);
+        must(clv_png_write_labels(here("given/masks/a-%d.png", 1 + k), WIDTH, HEIGHT, mask, NULL, 0, err));
+    }
+    run_here("cp -r given full && rm given/masks/a-*[02468].png");
+    static const char *const axes = "--axes Z2T6";
+    run_here("cleave propagate -q given %s -o out && cleave propagate -q given %s -o l.tif --report once && cleave "
+             "propagate -q --resume given %s -o l.tif --report resumed && diff -rq once resumed",
+             axes, axes, axes);
+    run_here(
+        "cp given/masks/* out && for p in out l.tif; do cleave score -q full $p %s --json >$p.json || exit 1; done "
+        "&& cmp out.json l.tif.json",
+        axes);
+}
+
 TEST(inspect_tells_what_pages_are)
 {
     write_stack();
