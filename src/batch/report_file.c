@@ -79,8 +79,7 @@ enum clv_status report_end(struct batch *run, enum clv_status status, struct clv
     const enum clv_status finished = clv_report_finish(report, &error);
     if (finished == CLV_OK || status != CLV_OK)
         return status;
-    *err = error;
-    return finished;
+    return fail_as(err, finished, &error);
 }
 
 /* Reads the ground truth of an item, if it has one. A note reports a truth that cannot be read, which only the report
@@ -90,11 +89,12 @@ static enum clv_status read_truth(struct clv_mask *truth, const struct labelled 
 {
     if (!item->input->mask || !run->labeller->has_truth)
         return CLV_OK;
+    struct clv_error why = {0};
     const enum clv_status status =
-        input_read_mask(truth, item->input, &run->labels, item->width, item->height, &run->options.limits, err);
+        input_read_mask(truth, item->input, &run->labels, item->width, item->height, &run->options.limits, &why);
     if (status == CLV_OK || status == CLV_ERR_MEMORY)
-        return status;
-    report_message(&run->progress, CLV_NOTE, "%s (so the report has no truth for it)", err->message);
+        return status == CLV_OK ? CLV_OK : fail_as(err, status, &why);
+    report_message(&run->progress, CLV_NOTE, "%s (so the report has no truth for it)", why.message);
     return CLV_OK;
 }
 

@@ -43,8 +43,9 @@ static enum clv_status open_file(struct hints_state *self, const char *path, str
     MUST(clv_boxes_read(&self->file, path, err));
     for (size_t i = 0; i < self->file.n_bad_files; i++) {
         const struct clv_bad_file *bad = &self->file.bad_files[i];
-        const enum clv_status status = fail_told(err, CLV_ERR_DATA, bad->message, bad->path_length, bad->kind);
-        MUST(bad_images_add(self->bad, NO_ITEM, status, err));
+        struct clv_error why = {0};
+        const enum clv_status status = fail_told(&why, CLV_ERR_DATA, bad->message, bad->path_length, bad->kind);
+        MUST(bad_images_add(self->bad, NO_ITEM, status, &why, err));
     }
     self->path = path;
     report_count(self->options->progress, path, self->file.n_skipped, NO_BOXES, self->file.first_skipped);
@@ -141,12 +142,13 @@ static enum clv_status read_shared(struct hints_state *self, const struct clv_se
             set->items[0].name, self->file.images[0].image);
     report_missing(set, self->options, &self->file, entries, n_all);
     for (size_t i = 0; i < n; i++) {
+        struct clv_error why = {0};
         if (!clv_boxes_are_known(entries[i]))
             continue;
         enum clv_status status = place_boxes(&self->found[i], &self->n_cut, &self->file, entries[i], &set->items[i],
-                                             &self->options->limits, err);
+                                             &self->options->limits, &why);
         if (status)
-            MUST(bad_images_add(bad, NO_ITEM, status, err));
+            MUST(bad_images_add(bad, NO_ITEM, status, &why, err));
     }
     return CLV_OK;
 }
@@ -163,9 +165,10 @@ enum clv_status box_hints_read(struct item_boxes **boxes, struct clv_set *set, s
     if (path)
         MUST(read_shared(&reading, set, bad, path, others, err));
     for (size_t i = 0; i < n && !path; i++) {
-        enum clv_status status = read_item_boxes(&reading.found[i], &reading, &set->items[i], err);
+        struct clv_error why = {0};
+        enum clv_status status = read_item_boxes(&reading.found[i], &reading, &set->items[i], &why);
         if (status)
-            MUST(bad_images_add(bad, NO_ITEM, status, err));
+            MUST(bad_images_add(bad, NO_ITEM, status, &why, err));
     }
     for (size_t i = 0; i < n; i++)
         kept += reading.found[i].boxes != NULL;
