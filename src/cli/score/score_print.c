@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "cli/common/common.h"
 #include "cli/score/score_set.h"
+#include "data/data.h"
 
 #define JSON_MAX ((size_t)1 << 30)
 
@@ -247,7 +248,7 @@ static void put_classes(struct text *text, const char *name, const char *mean_na
 {
     text_printf(text, ",\"%s\":{", name);
     for (int32_t label = 0; label < labels->n_labels; label++)
-        if (!is_void(labels, label) && labels->names[label][0])
+        if (labels_have(labels, label))
             json_put_number(text, labels->names[label], measure(confusion, label));
     text_put(text, "}");
     json_put_number(text, mean_name, mean_over_classes(confusion, labels, measure));
