@@ -59,8 +59,8 @@ TEST(boxes_that_do_not_fit)
     fails_alike(CLV_ERR_DATA, train(&options, err));
     options.boxes = boxes;
     fails_alike(CLV_ERR_DATA, train(&options, err));
-    run_here("cp -r \"$SET\" own; awk 'NR == 1 {print $0 \"\\tboxes\"} NR > 1 {print $0 \"\\t../far.tsv\"}' "
-             "\"$SET/manifest.tsv\" >own/manifest.tsv");
+    run_here("cp -r \"$SET\" own; cp far.tsv own; awk 'NR == 1 {print $0 \"\\tboxes\"} NR > 1 {print $0 "
+             "\"\\tfar.tsv\"}' \"$SET/manifest.tsv\" >own/manifest.tsv");
     options.data = formatted("%s/own/manifest.tsv", temporary_folder());
     options.boxes = NULL;
     fails_alike(CLV_ERR_DATA, train(&options, err));
