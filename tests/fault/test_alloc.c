@@ -132,6 +132,14 @@ TEST(cutting_boxes_survives_every_failed_allocation)
     fail_each_request("segment --data set/manifest.tsv --split test --boxes labelme.json -o made", 13);
 }
 
+TEST(importing_voc_survives_every_failed_allocation)
+{
+    run_here("cd %s && mkdir -p v/SegmentationObject && cp -r set/images v/JPEGImages && cp -r set/masks "
+             "v/SegmentationClass && cp set/masks/* v/SegmentationObject",
+             folder);
+    fail_each_request("import voc v -o made", 2);
+}
+
 TEST(marginals_survive_every_failed_allocation)
 {
     fail_each_request("probabilities -m m.cleave --data set/manifest.tsv --split test --samples 20 -o made", 13);
