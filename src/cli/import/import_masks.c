@@ -454,13 +454,15 @@ static void run_labels_release(struct run_labels *self)
     array_free(self->names);
 }
 
+/* Numbers by their values, then other names by their bytes. */
 static int compare_names(const void *a, const void *b)
 {
     const char *s = *(const char *const *)a, *t = *(const char *const *)b;
-    int32_t first, second;
-    if (parse_int32(s, &first) && parse_int32(t, &second) && first != second)
-        return first < second ? -1 : 1;
-    return strcmp(s, t);
+    int32_t first = 0, second = 0;
+    const bool is_first = parse_int32(s, &first), is_second = parse_int32(t, &second);
+    if (is_first != is_second)
+        return is_first ? -1 : 1;
+    return first != second ? (first > second) - (first < second) : strcmp(s, t);
 }
 
 static enum clv_status find_run_labels(struct run_labels *self, const struct mask_runs *runs, const char *path,
