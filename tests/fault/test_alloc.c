@@ -140,6 +140,11 @@ TEST(importing_voc_survives_every_failed_allocation)
     fail_each_request("import voc v -o made", 2);
 }
 
+TEST(importing_masks_survives_every_failed_allocation)
+{
+    fail_each_request("import masks set/masks --images set/images -o made", 2);
+}
+
 TEST(marginals_survive_every_failed_allocation)
 {
     fail_each_request("probabilities -m m.cleave --data set/manifest.tsv --split test --samples 20 -o made", 13);

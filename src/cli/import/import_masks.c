@@ -223,6 +223,7 @@ static enum clv_status find_labels(struct job *self, const struct import_options
     for (int k = 0; k < 4 && !options->codes; k++) {
         const char *folder = folders[k / 2];
         OWNED_ARRAY char *parent = folder ? path_folder(folder) : NULL;
+        NEED(!folder || parent);
         OWNED_ARRAY char *path = folder ? path_join(k % 2 ? parent : folder, "labels.tsv") : NULL;
         NEED(!folder || path);
         if (path && path_exists(path)) {
