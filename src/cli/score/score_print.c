@@ -111,14 +111,14 @@ static struct object_counts objects_of_all(const struct set_score *score)
 
 static void print_sequences(const struct set_score *score)
 {
-    char a[32], b[32];
+    char a[32], b[32], j[32];
     printf("\nsequence                    frames  mean J  flicker %%  of the truth %%\n");
     for (size_t k = 0; k < score->n_sequences; k++) {
         const struct scored_sequence *sequence = &score->sequences[k];
-        printf("%-26.60s %7zu %7.4f %10s %15s\n", sequence->name, sequence->n_frames, sequence->mean_j,
+        printf("%-26.60s %7zu %7s %10s %15s\n", sequence->name, sequence->n_frames, shown(j, sequence->mean_j, 1, 4),
                shown(a, sequence->flicker, 100, 2), shown(b, sequence->truth_flicker, 100, 2));
     }
-    printf("mean over %-16zu %15.4f\n", score->n_sequences, score->mean_j);
+    printf("mean over %-16zu %15s\n", score->n_sequences, shown(j, score->mean_j, 1, 4));
 }
 
 void score_print_text(const struct set_score *score, bool per_image)
