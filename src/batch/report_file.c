@@ -22,10 +22,10 @@ static void describe_refining(char *words, size_t size, const struct batch *run)
     if (!run->model)
         return;
     if (options->refine == CLV_REFINE_ALL || (is_usual && label_refines(CLV_REFINE_LARGE, run->model, 1, 1)))
-        snprintf(words, size, "at the pixels, coupling %g", usual.coupling);
+        point_snprintf(words, size, "at the pixels, coupling %g", usual.coupling);
     else if (is_usual)
-        snprintf(words, size, "at the pixels, images of more than %d pixels, coupling %g",
-                 run->model->recipe.working_pixels, usual.coupling);
+        point_snprintf(words, size, "at the pixels, images of more than %d pixels, coupling %g",
+                       run->model->recipe.working_pixels, usual.coupling);
 }
 
 enum clv_status report_begin(struct batch *run, struct clv_error *err)
@@ -135,7 +135,7 @@ enum clv_status report_picture(struct outcome *outcome, struct labelled *item, s
             probability_sums_means(&share, &entropy, &item->raster->sums);
         else
             probability_means(&share, &entropy, item->labels, (size_t)item->width * (size_t)item->height);
-        snprintf(note, sizeof note, "%.1f %% expected, mean entropy %.3f bits", 100 * share, entropy);
+        point_snprintf(note, sizeof note, "%.1f %% expected, mean entropy %.3f bits", 100 * share, entropy);
         shown.probability = item->labels;
         shown.labels = shown.truth = NULL;
         shown.note = note;
