@@ -202,6 +202,7 @@ TEST(each_way_of_labelling_with_all_outputs_is_resumed_after_every_failed_alloca
 TEST(scoring_survives_every_failed_allocation)
 {
     fail_each_request("score -m m.cleave --data set/manifest.tsv --split test --pred masks --json >made", 17);
+    fail_each_request("score --data set/manifest.tsv --split test --pred masks --csv >made", 1);
 }
 
 TEST(feature_files_survive_every_failed_allocation)

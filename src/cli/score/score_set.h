@@ -116,7 +116,7 @@ void mean_over_images(double *mean, double *standard_error, const double *values
 
 /* Print the scores on standard output. */
 void score_print_text(const struct set_score *score, bool per_image);
-void score_print_csv(const struct set_score *score);
+enum clv_status score_print_csv(const struct set_score *score, struct clv_error *err) CLV_CHECK;
 enum clv_status score_print_json(const struct set_score *score, bool per_image, struct clv_error *err) CLV_CHECK;
 
 /* Returns a confusion matrix as a new field of a table (array_free), or NULL if out of memory: "truth:prediction:count" for
