@@ -106,7 +106,7 @@ CLV_API enum clv_status clv_propagate_masks(uint8_t *const *labels, const uint8_
  * --objects`. If the model was trained with objects, these are the objects that it finds, each with the most frequent
  * label of its labelled pixels, and labels is changed accordingly: the pixels of an object get its label, and other
  * pixels with such a label become background. Otherwise objects are the 4-connected components of every label with a
- * name, except a label 0 called "background". map->labels is never NULL.
+ * name that is not void, except a label 0 called "background". map->labels is never NULL.
  *
  * If an image has more than 2^22 pixels at the size at which the model finds objects, these are found window by window
  * and joined.

@@ -204,7 +204,7 @@ void report_message(const struct clv_progress *progress, enum clv_message kind, 
     if (!progress || !progress->say)
         return;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    point_vsnprintf(text, sizeof text, format, args);
     va_end(args);
     progress->say(progress->context, kind, text);
 }

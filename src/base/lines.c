@@ -131,7 +131,7 @@ enum clv_status lines_next(char **line, size_t *number, struct lines *lines, str
     *number = ++lines->number;
     *end = 0;
     if (memchr(text, 0, (size_t)(end - text)))
-        return fail(err, CLV_ERR_DATA, "%s: line %zu has a zero byte: this is not text file", lines->path, *number);
+        return fail(err, CLV_ERR_DATA, "%s: line %zu has a zero byte: this is not a text file", lines->path, *number);
     if (end > text && end[-1] == '\r')
         end[-1] = 0;
     *line = text;

@@ -431,8 +431,8 @@ enum clv_status overlay_write(const char *path, struct labelled *item, const str
 enum clv_status cutout_write(const char *path, struct labelled *item, const struct batch *run,
                              struct clv_error *err) CLV_CHECK;
 
-/* Writes folder/overlays/legend.svg, all or nothing: the colour of every label with a name. An existing legend with
- * another text stays, and a note reports that, unless outputs are overwritten. */
+/* Writes folder/overlays/legend.svg, all or nothing: the colour of every label with a name that is not void. An
+ * existing legend with another text stays, and a note reports that, unless outputs are overwritten. */
 enum clv_status overlay_legend_write(struct batch *run, struct clv_error *err) CLV_CHECK;
 
 /* Sets run->is_cut, the labels of the object in cut-outs. CLV_ERR_USAGE: one of options.cutout_labels is not a

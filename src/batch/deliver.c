@@ -184,18 +184,15 @@ static enum clv_status settle_failed(struct batch *run, size_t index, struct out
     if (result->first_failure == CLV_OK)
         result->first_failure = failure;
     MUST(add_advice(run, &outcome->error, err));
-    if (ends_run(run, outcome)) {
-        *err = outcome->error;
-        return failure;
-    }
+    if (ends_run(run, outcome))
+        return fail_as(err, failure, &outcome->error);
     if (run->inputs.n > 1 && !outcome->is_reported)
         report_message(&run->progress, CLV_COMPLAINT, "%s", outcome->error.message);
     if (run->report)
         MUST(clv_report_add_failure(run->report, run->inputs.items[index].name, outcome->error.message, err));
     if (run->inputs.n > 1 || outcome->is_reported)
         return CLV_OK;
-    *err = outcome->error;
-    return failure;
+    return fail_as(err, failure, &outcome->error);
 }
 
 static void end_run(struct batch *run, enum clv_status status, const struct clv_error *error)
@@ -249,7 +246,7 @@ enum clv_status deliver(struct batch *run, size_t index, struct outcome **taken,
     /* The caller then takes no further inputs, although an earlier input's failure may be the one that is returned. */
     const bool is_last = outcome_status == CLV_ERR_INTERRUPTED || ends_run(run, outcome);
     if (is_last)
-        *err = outcome->error;
+        (void)fail_as(err, outcome_status, &outcome->error);
     pthread_mutex_lock(&run->lock);
     run->parked[index] = TAKE(*taken);
     while (run->next < run->inputs.n && run->parked[run->next])
@@ -259,7 +256,7 @@ enum clv_status deliver(struct batch *run, size_t index, struct outcome **taken,
         show_progress(run, index, is_earlier);
     const enum clv_status status = run->status;
     if (status != CLV_OK)
-        *err = run->error;
+        (void)fail_as(err, status, &run->error);
     pthread_mutex_unlock(&run->lock);
     return status != CLV_OK ? status : is_last ? outcome_status : CLV_OK;
 }
@@ -272,9 +269,7 @@ enum clv_status deliver_rest(struct batch *run, struct clv_error *err)
             settle(run, run->next, outcome);
         outcome_free(outcome);
     }
-    if (run->status != CLV_OK)
-        *err = run->error;
-    return run->status;
+    return run->status == CLV_OK ? CLV_OK : fail_as(err, run->status, &run->error);
 }
 
 /* Warns if nothing was found in boxes, or in any image, since such a run looks like a success. */

@@ -231,28 +231,22 @@ static enum clv_status run_inputs(struct batch *run, struct clv_error *err)
         status = run->labeller->each(run, err);
     struct clv_error error;
     const enum clv_status settled = deliver_rest(run, &error);
-    if (settled != CLV_OK) {
-        status = settled;
-        *err = error;
-    }
+    if (settled != CLV_OK)
+        status = fail_as(err, settled, &error);
     const bool is_whole = status == CLV_OK && run->result->first_failure == CLV_OK;
     run->result->lacks_pages = run->pages && !is_whole;
     for (size_t i = 0; i < run->inputs.n && status == CLV_ERR_INTERRUPTED; i++)
         run->result->has_tiles |= run->inputs.items[i].is_tiled;
     const enum clv_status paged = page_file_end(run->pages, is_whole, &error);
     run->pages = NULL;
-    if (is_whole && paged != CLV_OK) {
-        status = paged;
-        *err = error;
-    }
+    if (is_whole && paged != CLV_OK)
+        status = fail_as(err, paged, &error);
     status = report_end(run, status, err);
     if (status == CLV_OK && comm_rank() == 0) /* after an interruption the next --resume joins */
         status = tables_join(run, err);
     const enum clv_status listed = status_end(run, &error);
-    if (listed != CLV_OK && status == CLV_OK) {
-        status = listed;
-        *err = error;
-    }
+    if (listed != CLV_OK && status == CLV_OK)
+        status = fail_as(err, listed, &error);
     if (comm_rank() == 0)
         deliver_note(run);
     return status;

@@ -263,7 +263,7 @@ enum clv_status folder_make_all(struct batch *run, struct clv_error *err)
         to->n_made = n_made;
         return targets_check_existing(run, err);
     }
-    int n_before = locks->n;
+    const size_t n_before = locks->n;
     MUST(output_locks_make_folder(locks, &to->n_made, to->output, &run->options.shard, err));
     if (locks->n > n_before && !to->n_made) /* another run made it, and may have written files since targets_plan */
         MUST(targets_check_existing(run, err));

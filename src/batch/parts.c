@@ -23,13 +23,24 @@ const struct part_path part_paths[N_PART_KINDS] = {
     [PART_COCO] = {PARTS_FOLDER "/coco/", ".json"},
 };
 
-/* Hashes the names of labels, or, if are_categories, of labels that mean objects: COCO numbers these in their order. */
-static uint64_t hash_names(const struct clv_labels *labels, bool are_categories)
+/* Hashes the names of labels. */
+static uint64_t hash_names(const struct clv_labels *labels)
 {
     uint64_t hash = HASH_START;
     for (int32_t k = 0; k < labels->n_labels; k++)
-        if (!are_categories || export_is_object(labels, k))
+        hash = hash_bytes(hash, labels->names[k], strlen(labels->names[k]) + 1);
+    return hash;
+}
+
+/* Hashes COCO's categories: numbers and names. */
+static uint64_t hash_categories(const struct clv_labels *labels)
+{
+    uint64_t hash = HASH_START;
+    for (int32_t k = 0; k < labels->n_labels; k++)
+        if (export_is_object(labels, k)) {
+            hash = hash_number(hash, (uint64_t)export_category(labels, k));
             hash = hash_bytes(hash, labels->names[k], strlen(labels->names[k]) + 1);
+        }
     return hash;
 }
 
@@ -38,12 +49,12 @@ void part_key_make(struct part_key *key, enum part_kind kind, const struct part_
     if (kind == PART_OBJECTS) {
         snprintf(key->layout, sizeof key->layout, "bands=%d", options->n_bands);
         snprintf(key->options, sizeof key->options, "labels=%016" PRIx64 " min-area=%d clear-border=%d",
-                 hash_names(options->labels, false), options->min_area, options->clear_border);
+                 hash_names(options->labels), options->min_area, options->clear_border);
     } else {
-        snprintf(key->layout, sizeof key->layout, "labels=%016" PRIx64, hash_names(options->labels, true));
+        snprintf(key->layout, sizeof key->layout, "labels=%016" PRIx64, hash_categories(options->labels));
         point_snprintf(key->options, sizeof key->options,
                        "labels=%016" PRIx64 " tolerance=%.17g rle=%d objects=%d min-area=%d clear-border=%d",
-                       hash_names(options->labels, false), options->tolerance, options->runs, options->objects,
+                       hash_names(options->labels), options->tolerance, options->runs, options->objects,
                        options->min_area, options->clear_border);
     }
 }

@@ -63,7 +63,7 @@ static void draw(struct text *text, const struct clv_labels *labels)
     size_t longest = 0;
     int n = 0;
     for (int32_t label = 0; label < labels->n_labels; label++) {
-        size_t length = strlen(labels->names[label]);
+        size_t length = labels_have(labels, label) ? strlen(labels->names[label]) : 0;
         longest = length > longest ? length : longest;
         n += length > 0;
     }
@@ -74,7 +74,7 @@ static void draw(struct text *text, const struct clv_labels *labels)
     int top = MARGIN_PX;
     for (int32_t label = 0; label < labels->n_labels; label++) {
         const uint8_t *colour = palette[label];
-        if (!labels->names[label][0])
+        if (!labels_have(labels, label))
             continue;
         text_printf(text,
                     "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#%02x%02x%02x\" stroke=\"#000\"/>"

@@ -22,10 +22,10 @@ static void describe_refining(char *words, size_t size, const struct batch *run)
     if (!run->model)
         return;
     if (options->refine == CLV_REFINE_ALL || (is_usual && label_refines(CLV_REFINE_LARGE, run->model, 1, 1)))
-        snprintf(words, size, "at the pixels, coupling %g", usual.coupling);
+        point_snprintf(words, size, "at the pixels, coupling %g", usual.coupling);
     else if (is_usual)
-        snprintf(words, size, "at the pixels, images of more than %d pixels, coupling %g",
-                 run->model->recipe.working_pixels, usual.coupling);
+        point_snprintf(words, size, "at the pixels, images of more than %d pixels, coupling %g",
+                       run->model->recipe.working_pixels, usual.coupling);
 }
 
 enum clv_status report_begin(struct batch *run, struct clv_error *err)
@@ -79,8 +79,7 @@ enum clv_status report_end(struct batch *run, enum clv_status status, struct clv
     const enum clv_status finished = clv_report_finish(report, &error);
     if (finished == CLV_OK || status != CLV_OK)
         return status;
-    *err = error;
-    return finished;
+    return fail_as(err, finished, &error);
 }
 
 /* Reads the ground truth of an item, if it has one. A note reports a truth that cannot be read, which only the report
@@ -90,11 +89,12 @@ static enum clv_status read_truth(struct clv_mask *truth, const struct labelled 
 {
     if (!item->input->mask || !run->labeller->has_truth)
         return CLV_OK;
+    struct clv_error why = {0};
     const enum clv_status status =
-        input_read_mask(truth, item->input, &run->labels, item->width, item->height, &run->options.limits, err);
+        input_read_mask(truth, item->input, &run->labels, item->width, item->height, &run->options.limits, &why);
     if (status == CLV_OK || status == CLV_ERR_MEMORY)
-        return status;
-    report_message(&run->progress, CLV_NOTE, "%s (so the report has no truth for it)", err->message);
+        return status == CLV_OK ? CLV_OK : fail_as(err, status, &why);
+    report_message(&run->progress, CLV_NOTE, "%s (so the report has no truth for it)", why.message);
     return CLV_OK;
 }
 
@@ -135,7 +135,7 @@ enum clv_status report_picture(struct outcome *outcome, struct labelled *item, s
             probability_sums_means(&share, &entropy, &item->raster->sums);
         else
             probability_means(&share, &entropy, item->labels, (size_t)item->width * (size_t)item->height);
-        snprintf(note, sizeof note, "%.1f %% expected, mean entropy %.3f bits", 100 * share, entropy);
+        point_snprintf(note, sizeof note, "%.1f %% expected, mean entropy %.3f bits", 100 * share, entropy);
         shown.probability = item->labels;
         shown.labels = shown.truth = NULL;
         shown.note = note;

@@ -248,8 +248,12 @@ static enum clv_status spare_inputs(const struct outputs *outputs, const struct 
                                     struct clv_error *err)
 {
     for (size_t i = 0; i < inputs->n; i++) {
-        MUST(outputs_spare(outputs, inputs->items[i].image, err));
-        MUST(outputs_spare(outputs, inputs->items[i].mask, err));
+        const struct input *input = &inputs->items[i];
+        MUST(outputs_spare(outputs, input->image, err));
+        MUST(outputs_spare(outputs, input->mask, err));
+        MUST(outputs_spare(outputs, input->instances, err));
+        for (size_t m = 0; m < inputs->n_maps; m++)
+            MUST(outputs_spare(outputs, input->maps[m], err));
     }
     return CLV_OK;
 }

@@ -104,11 +104,7 @@ static enum clv_status run_in_processes(struct batch *run, struct clv_error *err
     comm_deal_close(&self.deal);
     run->deal = NULL;
     pthread_mutex_destroy(&self.lock);
-    if (status == CLV_OK && self.status != CLV_OK) {
-        *err = self.error;
-        return self.status;
-    }
-    return status;
+    return status == CLV_OK && self.status != CLV_OK ? fail_as(err, self.status, &self.error) : status;
 }
 
 enum clv_status run_all(struct batch *run, struct clv_error *err)

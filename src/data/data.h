@@ -21,6 +21,9 @@ enum clv_status labels_parse_table(struct clv_labels *labels, const char *path, 
 /* Appends the labels as the table labels.tsv: value, name and colour of every named label and every void value. */
 void labels_put_table(struct text *text, const struct clv_labels *labels);
 
+/* Whether pixels may have this label: it has a name and is not void. Lists of labels for users have these alone. */
+bool labels_have(const struct clv_labels *labels, int64_t label);
+
 /* Makes the labels with these comma-separated names void: their pixels are neither learned from nor counted, and
  * learners with hidden nodes treat their nodes as unlabelled. CLV_ERR_USAGE, without any change, if no label has one of
  * the names (the message lists the labels' names) or if fewer than two labels remain. */

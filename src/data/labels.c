@@ -194,6 +194,11 @@ enum clv_status clv_labels_read(struct clv_labels *labels, const char *path, str
     return labels_parse_table(labels, path, bytes, size, err);
 }
 
+bool labels_have(const struct clv_labels *labels, int64_t label)
+{
+    return label >= 0 && label < labels->n_labels && labels->names[label][0] && !labels->is_void[label];
+}
+
 /* Finds the label called name[length], which is not terminated. -1: there is none. */
 static int32_t find_name(const struct clv_labels *labels, const char *name, size_t length)
 {
@@ -209,7 +214,7 @@ static enum clv_status refuse_name(const struct clv_labels *labels, const char *
     OWNED(text_release) struct text list = {0};
     text_init(&list, 1 << 16);
     for (int32_t label = 0; label < labels->n_labels; label++)
-        if (labels->names[label][0] && !labels->is_void[label])
+        if (labels_have(labels, label))
             text_printf(&list, "%s%s", list.size ? ", " : "", labels->names[label]);
     NEED(!list.failed);
     return fail(err, CLV_ERR_USAGE, "no label is called \"%.*s\"; there are %s",

@@ -177,6 +177,7 @@ enum clv_status outputs_spare_set(const struct outputs *self, const struct clv_s
         const struct clv_item *item = &set->items[i];
         MUST(spare_file(self, item->image, err));
         MUST(spare_file(self, item->mask, err));
+        MUST(spare_file(self, item->instances, err));
         MUST(spare_file(self, item->boxes, err));
         for (size_t m = 0; m < set->n_maps; m++)
             MUST(spare_file(self, item->maps[m], err));
@@ -231,15 +232,30 @@ static enum clv_status refuse_lock(struct clv_error *err, const char *path, cons
     return fail(err, CLV_ERR_CREATE, "%s: another run%s writes there now; wait until it has ended", path, part);
 }
 
-static bool add_lock(struct output_locks *self, int fd, char *file)
+/* Adds the open file or folder to the list, which then owns fd and file; *is_new is false if it is there already. */
+static enum clv_status add_lock(bool *is_new, struct output_locks *self, int fd, char *file, const char *path,
+                                struct clv_error *err)
 {
     struct stat info;
-    bool fits = self->n < OUTPUT_LOCKS_MAX && fstat(fd, &info) == 0;
-    for (int k = 0; k < self->n && fits; k++)
-        fits = self->taken[k].device != info.st_dev || self->taken[k].inode != info.st_ino;
-    if (fits)
-        self->taken[self->n++] = (struct taken_lock){fd, info.st_dev, info.st_ino, file};
-    return fits;
+    *is_new = false;
+    if (fstat(fd, &info))
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot lock", path);
+    for (size_t k = 0; k < self->n; k++)
+        if (self->taken[k].device == info.st_dev && self->taken[k].inode == info.st_ino)
+            return CLV_OK;
+    NEED(!array_reserve((void **)&self->taken, &self->capacity, self->n + 1, sizeof *self->taken));
+    self->taken[self->n++] = (struct taken_lock){fd, info.st_dev, info.st_ino, file};
+    *is_new = true;
+    return CLV_OK;
+}
+
+static void release_lock(struct taken_lock *taken)
+{
+    const struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (taken->file && fcntl(taken->fd, F_OFD_SETLK, &all) == 0)
+        unlink(taken->file); /* no other process uses it */
+    close(taken->fd);
+    array_free(taken->file);
 }
 
 /* Locks a part of a file for this open file, or a folder (part is NULL) by flock's operation. Returns false with errno
@@ -295,13 +311,16 @@ static enum clv_status take_file(struct output_locks *self, char *file, const ch
         end = shard->number * SHARES / shard->count;
     }
     int fd = open_locked(file, start, end - start); /* a length of 0 is the whole file */
-    bool refused = fd < 0 && errno == EAGAIN;
-    if (fd >= 0 && add_lock(self, fd, file))
-        return CLV_OK;
-    if (fd >= 0)
-        close(fd);
-    array_free(file);
-    return refused ? refuse_lock(err, path, shard) : CLV_OK;
+    if (fd < 0) {
+        const bool is_refused = errno == EAGAIN;
+        array_free(file);
+        return is_refused ? refuse_lock(err, path, shard) : CLV_OK;
+    }
+    bool is_new;
+    const enum clv_status status = add_lock(&is_new, self, fd, file, path, err);
+    if (!is_new)
+        release_lock(&(struct taken_lock){.fd = fd, .file = file});
+    return status;
 }
 
 /* Whether a path leads to the open file fd; true if that cannot be determined. */
@@ -322,9 +341,11 @@ static enum clv_status take_folder(struct output_locks *self, bool *is_gone, con
     *is_gone = fd < 0 && errno == ENOENT;
     if (fd < 0)
         return CLV_OK;
-    if (!add_lock(self, fd, NULL)) {
+    bool is_new;
+    const enum clv_status status = add_lock(&is_new, self, fd, NULL, folder, err);
+    if (!is_new) {
         close(fd);
-        return CLV_OK;
+        return status;
     }
     if (!lock(fd, NULL, is_whole ? LOCK_EX : LOCK_SH) && errno == EAGAIN) {
         close(self->taken[--self->n].fd);
@@ -370,19 +391,10 @@ enum clv_status output_locks_file(struct output_locks *self, const char *path, s
     return take_file(self, file, path, NULL, err);
 }
 
-static void release_lock(struct taken_lock *taken)
-{
-    const struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    if (taken->file && fcntl(taken->fd, F_OFD_SETLK, &all) == 0)
-        unlink(taken->file); /* no other process uses it */
-    close(taken->fd);
-    array_free(taken->file);
-}
-
 void output_locks_end_shard(struct output_locks *self)
 {
-    int n = 0;
-    for (int k = 0; k < self->n; k++)
+    size_t n = 0;
+    for (size_t k = 0; k < self->n; k++)
         if (self->taken[k].file)
             release_lock(&self->taken[k]);
         else
@@ -392,7 +404,8 @@ void output_locks_end_shard(struct output_locks *self)
 
 void output_locks_release(struct output_locks *self)
 {
-    for (int k = self->n - 1; k >= 0; k--)
-        release_lock(&self->taken[k]);
+    while (self->n)
+        release_lock(&self->taken[--self->n]);
+    array_free(self->taken);
     *self = (struct output_locks){.n = 0};
 }

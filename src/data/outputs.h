@@ -23,17 +23,15 @@
 /* Locks that let one run at a time write into a folder or keep a checkpoint. A second run gets CLV_ERR_CREATE, and
  * output_locks_exit_code is 75 (EX_TEMPFAIL) from then on. The system releases a lock when its process ends. If the
  * file system has no locks, or a lock file cannot be created, runs continue without a lock. */
-#define OUTPUT_LOCKS_MAX 6
-
 struct output_locks {
     struct taken_lock {
         int fd;
         dev_t device;
         ino_t inode;
         char *file; /* path of the lock file; NULL: the lock is on a folder */
-    } taken[OUTPUT_LOCKS_MAX];
-    int n;
-};
+    } * taken;      /* [n] */
+    size_t n, capacity;
+}; /* zeros: no locks */
 
 /* A hidden file in the output folder; shards lock the bytes of it that stand for their parts of the work. */
 #define SHARDS_LOCK ".cleave-shards.lock"
@@ -91,7 +89,7 @@ enum clv_status output_check_existing(const char *path, bool may_replace, const 
 enum clv_status outputs_make_folder(const char *path, struct clv_error *err) CLV_CHECK;
 
 /* CLV_ERR_CREATE if the input is one of the outputs. outputs_spare_set checks a dataset's manifest, labels, images,
- * masks, boxes and maps. */
+ * masks, objects, boxes and maps. */
 enum clv_status outputs_spare(const struct outputs *self, const char *input, struct clv_error *err) CLV_CHECK;
 enum clv_status outputs_spare_set(const struct outputs *self, const struct clv_set *set, const char *path,
                                   struct clv_error *err) CLV_CHECK;

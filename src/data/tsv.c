@@ -28,7 +28,7 @@ static enum clv_status check_text(const struct tsv *table, const char *bytes, si
     const char *zero = memchr(bytes, 0, size);
     FAIL_IF(zero && path_is_image(table->path), CLV_ERR_DATA, "%s: is an image; a set is a folder or a manifest",
             table->path);
-    FAIL_IF(zero, CLV_ERR_DATA, "%s: byte %zu is zero: this is not text file", table->path, (size_t)(zero - bytes));
+    FAIL_IF(zero, CLV_ERR_DATA, "%s: byte %zu is zero: this is not a text file", table->path, (size_t)(zero - bytes));
     if (text_is_utf8(bytes, size))
         return CLV_OK;
     size_t number = 0;

@@ -4,6 +4,7 @@
 #include "intake/intake.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -19,8 +20,7 @@ void box_hints_free(struct item_boxes *boxes, size_t n_items)
 }
 
 struct hints_state {
-    struct clv_boxes file;
-    const char *path; /* path of `file`, or NULL */
+    struct clv_boxes file; /* the last one that was read */
     const struct clv_train_options *options;
     size_t n_cut;
     struct bad_images *bad;   /* also receives unreadable files of boxes */
@@ -36,17 +36,14 @@ static void reading_release(struct hints_state *self)
 
 static enum clv_status open_file(struct hints_state *self, const char *path, struct clv_error *err)
 {
-    if (self->path && strcmp(self->path, path) == 0)
-        return CLV_OK;
     clv_boxes_release(&self->file);
-    self->path = NULL;
     MUST(clv_boxes_read(&self->file, path, err));
     for (size_t i = 0; i < self->file.n_bad_files; i++) {
         const struct clv_bad_file *bad = &self->file.bad_files[i];
-        const enum clv_status status = fail_told(err, CLV_ERR_DATA, bad->message, bad->path_length, bad->kind);
-        MUST(bad_images_add(self->bad, NO_ITEM, status, err));
+        struct clv_error why = {0};
+        const enum clv_status status = fail_told(&why, CLV_ERR_DATA, bad->message, bad->path_length, bad->kind);
+        MUST(bad_images_add(self->bad, NO_ITEM, status, &why, err));
     }
-    self->path = path;
     report_count(self->options->progress, path, self->file.n_skipped, NO_BOXES, self->file.first_skipped);
     return CLV_OK;
 }
@@ -87,18 +84,79 @@ void box_hints_note_cut(size_t n_cut, const struct clv_train_options *options)
                        n_of(n_cut, "box at the border of its image", "boxes at the borders of their images").text);
 }
 
-/* Reads the boxes of an item from the file that it names. *boxes stays unchanged if the item has none. */
+/* An item of the set that names a file of boxes, and the first item that names the same file. */
+struct naming_item {
+    const char *path;
+    size_t index, first;
+};
+
+static int compare_paths(const void *a, const void *b)
+{
+    const struct naming_item *s = a, *t = b;
+    const int order = strcmp(s->path, t->path);
+    return order ? order : (s->index > t->index) - (s->index < t->index);
+}
+
+static int compare_firsts(const void *a, const void *b)
+{
+    const struct naming_item *s = a, *t = b;
+    return s->first != t->first ? (s->first > t->first) - (s->first < t->first)
+                                : (s->index > t->index) - (s->index < t->index);
+}
+
+/* Lists the items that name files of boxes, in groups of one file, in the order of the files' first items. */
+static enum clv_status list_naming(struct naming_item **list, size_t *n, const struct clv_set *set,
+                                   struct clv_error *err)
+{
+    struct naming_item *items = array_alloc(set->n_items, sizeof *items);
+    NEED(items);
+    *n = 0;
+    for (size_t i = 0; i < set->n_items; i++)
+        if (set->items[i].boxes)
+            items[(*n)++] = (struct naming_item){set->items[i].boxes, i, i};
+    if (*n)
+        qsort(items, *n, sizeof *items, compare_paths);
+    for (size_t k = 1; k < *n; k++)
+        if (strcmp(items[k].path, items[k - 1].path) == 0)
+            items[k].first = items[k - 1].first;
+    if (*n)
+        qsort(items, *n, sizeof *items, compare_firsts);
+    *list = items;
+    return CLV_OK;
+}
+
+/* Reads the boxes of an item from the open file. *boxes stays unchanged if it has none of the item. */
 static enum clv_status read_item_boxes(struct item_boxes *boxes, struct hints_state *self, const struct clv_item *item,
                                        struct clv_error *err)
 {
     const struct clv_image_boxes *entry = NULL;
-    if (!item->boxes)
-        return CLV_OK;
-    MUST(open_file(self, item->boxes, err));
     MUST(clv_boxes_find(&entry, &self->file, item->name, err));
     return clv_boxes_are_known(entry)
                ? place_boxes(boxes, &self->n_cut, &self->file, entry, item, &self->options->limits, err)
                : CLV_OK;
+}
+
+/* Reads the boxes of all items from the files that they name, each file once. *n_bad = the number of items whose boxes
+ * cannot be used. */
+static enum clv_status read_named(struct hints_state *self, size_t *n_bad, const struct clv_set *set,
+                                  struct clv_error *err)
+{
+    OWNED_ARRAY struct naming_item *list = NULL;
+    struct clv_error why = {0};
+    enum clv_status opened = CLV_OK;
+    size_t n = 0;
+    MUST(list_naming(&list, &n, set, err));
+    for (size_t k = 0; k < n; k++) {
+        const size_t i = list[k].index;
+        if (i == list[k].first)
+            opened = open_file(self, list[k].path, &why);
+        struct clv_error error = why;
+        const enum clv_status status = opened ? opened : read_item_boxes(&self->found[i], self, &set->items[i], &error);
+        if (status)
+            MUST(bad_images_add(self->bad, NO_ITEM, status, &error, err));
+        *n_bad += status != CLV_OK;
+    }
+    return CLV_OK;
 }
 
 #define MAX_LISTED 5
@@ -141,12 +199,13 @@ static enum clv_status read_shared(struct hints_state *self, const struct clv_se
             set->items[0].name, self->file.images[0].image);
     report_missing(set, self->options, &self->file, entries, n_all);
     for (size_t i = 0; i < n; i++) {
+        struct clv_error why = {0};
         if (!clv_boxes_are_known(entries[i]))
             continue;
         enum clv_status status = place_boxes(&self->found[i], &self->n_cut, &self->file, entries[i], &set->items[i],
-                                             &self->options->limits, err);
+                                             &self->options->limits, &why);
         if (status)
-            MUST(bad_images_add(bad, NO_ITEM, status, err));
+            MUST(bad_images_add(bad, NO_ITEM, status, &why, err));
     }
     return CLV_OK;
 }
@@ -155,22 +214,18 @@ enum clv_status box_hints_read(struct item_boxes **boxes, struct clv_set *set, s
                                const struct clv_set *others, const struct clv_train_options *options,
                                struct clv_error *err)
 {
-    size_t n = set->n_items, kept = 0, n_bad = bad->n;
+    size_t n = set->n_items, kept = 0, n_bad = 0, n_before = bad->n;
     OWNED(reading_release) struct hints_state reading = {.options = options, .bad = bad, .n_found = n};
     const char *path = options->boxes;
     reading.found = array_zalloc(n, sizeof *reading.found);
     NEED(reading.found);
     if (path)
         MUST(read_shared(&reading, set, bad, path, others, err));
-    for (size_t i = 0; i < n && !path; i++) {
-        enum clv_status status = read_item_boxes(&reading.found[i], &reading, &set->items[i], err);
-        if (status)
-            MUST(bad_images_add(bad, NO_ITEM, status, err));
-    }
+    else
+        MUST(read_named(&reading, &n_bad, set, err));
     for (size_t i = 0; i < n; i++)
         kept += reading.found[i].boxes != NULL;
-    n_bad = bad->n - n_bad;
-    FAIL_IF(n && !path && !kept && !n_bad, CLV_ERR_DATA,
+    FAIL_IF(n && !path && !kept && bad->n == n_before, CLV_ERR_DATA,
             "%s: none of the %zu images has boxes; --boxes names a file of them", set->root, n);
     if (!path && kept + n_bad < n)
         report_message(options->progress, CLV_NOTE, "%s: %zu of %zu images have no boxes and were skipped", set->root,

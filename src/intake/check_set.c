@@ -205,7 +205,7 @@ static enum clv_status take_finding(bool *is_bad, struct summary *summary, struc
         why.status = foregrounds_agree(&summary->foregrounds, &finding->foreground, item->mask, &why);
     *is_bad = why.status != CLV_OK;
     if (*is_bad) {
-        NEED(bad_images_add(&self->bad, index, why.status, &why) == CLV_OK);
+        MUST(bad_images_add(&self->bad, index, why.status, &why, err));
         return CLV_OK;
     }
     if (self->n_boxed && index < self->n_masks)

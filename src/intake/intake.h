@@ -117,11 +117,11 @@ struct bad_images {
 };
 void bad_images_release(struct bad_images *self);
 
-/* Adds a failure of one image (its content, or that it is unreadable or too large) and returns CLV_OK. Returns `status`
- * for other failures. */
+/* Adds a failure of one image (its content, or that it is unreadable or too large) and returns CLV_OK. Fails with
+ * `status` and `why` for other failures. */
 #define NO_ITEM ((size_t)-1)
 enum clv_status bad_images_add(struct bad_images *self, size_t item, enum clv_status status,
-                               struct clv_error *err) CLV_CHECK;
+                               const struct clv_error *why, struct clv_error *err) CLV_CHECK;
 
 /* With options->skip_bad, prints a note for each bad image; else prints one complaint per kind of fault and fails.
  * `n_images` is the number of images that the set at options->data had. */

@@ -260,16 +260,17 @@ void bad_images_release(struct bad_images *self)
     *self = (struct bad_images){0};
 }
 
-enum clv_status bad_images_add(struct bad_images *self, size_t item, enum clv_status status, struct clv_error *err)
+enum clv_status bad_images_add(struct bad_images *self, size_t item, enum clv_status status,
+                               const struct clv_error *why, struct clv_error *err)
 {
     if (status != CLV_ERR_DATA && status != CLV_ERR_NO_INPUT && status != CLV_ERR_MEMORY)
-        return status;
+        return fail_as(err, status, why);
     NEED(!array_reserve((void **)&self->images, &self->capacity, self->n + 1, sizeof *self->images));
-    char *message = string_copy(err->message);
+    char *message = string_copy(why->message);
     NEED(message);
     if (!self->n)
         self->status = status;
-    self->images[self->n++] = (struct bad_image){message, err->path_length, err->kind, err->fault, item};
+    self->images[self->n++] = (struct bad_image){message, why->path_length, why->kind, why->fault, item};
     return CLV_OK;
 }
 

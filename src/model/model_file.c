@@ -399,29 +399,29 @@ enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *t
     return CLV_OK;
 }
 
-/* Fails with a message that names the kind of the file, if it is recognised. On entry *err says why it is not a tensor
+/* Fails with a message that names the kind of the file, if it is recognised. `why` is the reason that it is not a tensor
  * file. */
-static enum clv_status not_a_model(const char *path, struct clv_error *err)
+static enum clv_status not_a_model(const char *path, const struct clv_error *why, struct clv_error *err)
 {
     struct clv_error ignored;
     const char *kind = NULL;
     OWNED_ARRAY char *head = NULL;
-    char reason[CLV_ERROR_MESSAGE_MAX];
     size_t size;
     if (file_read_head(&head, &size, path, FORMAT_HEAD_BYTES, &ignored) == CLV_OK)
         image_format(&kind, (const uint8_t *)head, size);
     FAIL_IF(kind, CLV_ERR_DATA, "%s: no model, but an image (%s); models are what `cleave train' writes", path, kind);
-    FAIL_IF(tensors_are_not(err), CLV_ERR_DATA,
+    FAIL_IF(tensors_are_not(why), CLV_ERR_DATA,
             "%s: no model, but another kind of file; models are what `cleave train' writes", path);
-    snprintf(reason, sizeof reason, "%s", err->message + err->path_length + (err->path_length ? strlen(": ") : 0));
-    return fail(err, CLV_ERR_DATA, "%s: no model, which `cleave train' writes: %s", path, reason);
+    return fail(err, CLV_ERR_DATA, "%s: no model, which `cleave train' writes: %s", path,
+                why->message + why->path_length + (why->path_length ? strlen(": ") : 0));
 }
 
 enum clv_status clv_model_read(struct clv_model *model, const char *path, struct clv_error *err)
 {
     OWNED(tensors_drop) struct clv_tensors *tensors = NULL;
-    enum clv_status status = clv_tensors_open(&tensors, path, err);
+    struct clv_error why = {0};
+    enum clv_status status = clv_tensors_open(&tensors, path, &why);
     if (status)
-        return status == CLV_ERR_DATA ? not_a_model(path, err) : status;
+        return status == CLV_ERR_DATA ? not_a_model(path, &why, err) : fail_as(err, status, &why);
     return model_parse(model, tensors, path, err);
 }

@@ -231,7 +231,7 @@ static void put_labels(struct text *json, const struct clv_labels *labels)
     bool is_first = true;
     text_put(json, "\"labels\":[");
     for (int32_t k = 0; k < labels->n_labels; k++) {
-        if (labels->is_void[k] || !labels->names[k][0])
+        if (!labels_have(labels, k))
             continue;
         text_printf(json, "%s{\"value\":%d,\"colour\":[%d,%d,%d],\"name\":", is_first ? "" : ",", k,
                     labels->palette[k][0], labels->palette[k][1], labels->palette[k][2]);

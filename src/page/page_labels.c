@@ -14,8 +14,7 @@
 
 bool page_labels_have(const struct page_session *session, int64_t value)
 {
-    const struct clv_labels *labels = &session->set.labels;
-    return value >= 0 && value < labels->n_labels && labels->names[value][0] && !labels->is_void[value];
+    return labels_have(&session->set.labels, value);
 }
 
 static enum clv_status check_name(const struct clv_labels *labels, const char *name, struct clv_error *err)

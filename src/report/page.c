@@ -140,7 +140,8 @@ static void put_legend(struct text *text, const struct page_header *header, cons
         put_swatch(text, uncertain_colour, "uncertain");
     }
     for (int32_t label = 0; label < header->n_labels && totals->n_segmented; label++)
-        put_swatch(text, header->palette[label], header->names[label]);
+        if (header->names[label][0])
+            put_swatch(text, header->palette[label], header->names[label]);
     if (totals->n_with_truth) {
         text_put(text, "<span class=\"gap\"></span>");
         if (!header->label_0_is_void) { /* else there are no false alarms and misses */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "data/data.h"
 #include "image/image.h"
 
 struct clv_report {
@@ -54,6 +55,9 @@ static enum clv_status copy_header(struct page_header *header, const char *title
     if (header->palette)
         overlay_palette(header->palette, (const uint8_t(*)[3])labels->palette, labels->n_labels);
     header->n_labels = labels->n_labels;
+    for (int32_t label = 0; header->names && label < labels->n_labels; label++)
+        if (!labels_have(labels, label))
+            header->names[label][0] = 0;
     header->label_0_is_void = labels->is_void[0];
     header->facts = array_zalloc(2 * n_summary, sizeof *header->facts);
     NEED(header->title && header->names && header->palette && header->facts);

@@ -152,7 +152,7 @@ struct page_header {
     size_t n_facts;
     int32_t n_labels;
     bool label_0_is_void;  /* nothing is background then */
-    char (*names)[64];     /* [n_labels] */
+    char (*names)[64];     /* [n_labels]; "": not in the legend */
     uint8_t (*palette)[3]; /* [256] */
 };
 

@@ -90,10 +90,8 @@ enum clv_status slices_paint(uint8_t *labels, const struct slices *self, size_t 
     const struct loaded *loaded = &self->loaded[index];
     const struct clv_example *slice = &loaded->slice.example;
     const int32_t *y = self->y + loaded->first_node;
-    if (loaded->status != CLV_OK) {
-        *err = loaded->error;
-        return loaded->status;
-    }
+    if (loaded->status != CLV_OK)
+        return fail_as(err, loaded->status, &loaded->error);
     if (!self->is_by_net)
         MUST(labelled_image_paint(labels, slice, y, self->model->layout.n_labels, err));
     if (!refines)
@@ -119,10 +117,8 @@ enum clv_status slices_values(const struct clv_example **slice, const double **v
                               size_t index, struct clv_error *err)
 {
     const struct loaded *loaded = &self->loaded[index];
-    if (loaded->status != CLV_OK) {
-        *err = loaded->error;
-        return loaded->status;
-    }
+    if (loaded->status != CLV_OK)
+        return fail_as(err, loaded->status, &loaded->error);
     *slice = &loaded->slice.example;
     *values = self->marginals + loaded->first_node * (size_t)self->model->layout.n_labels;
     return CLV_OK;

@@ -139,7 +139,7 @@ static enum clv_status read_lines(struct reader *self, const char *bytes, size_t
             length--;
         FAIL_IF(length > CLV_MAX_TAG_LINE, CLV_ERR_DATA, "%s: line %zu is longer than %d bytes", self->name, self->line,
                 CLV_MAX_TAG_LINE);
-        FAIL_IF(memchr(bytes, 0, length), CLV_ERR_DATA, "%s: line %zu has a zero byte: this is not text file",
+        FAIL_IF(memchr(bytes, 0, length), CLV_ERR_DATA, "%s: line %zu has a zero byte: this is not a text file",
                 self->name, self->line);
         if (array_reserve((void **)&line, &capacity, length + 1, 1))
             return fail_memory(err);

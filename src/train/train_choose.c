@@ -199,10 +199,9 @@ static enum clv_status try_row(struct choice *best, struct search *self, struct 
     if (status == CLV_OK || status == CLV_ERR_INTERRUPTED) {
         struct clv_error error;
         report_losses(self, losses, standard_errors);
-        if (write_losses(self, &error) != CLV_OK) {
-            *err = error;
-            return error.status;
-        }
+        const enum clv_status written = write_losses(self, &error);
+        if (written != CLV_OK)
+            return fail_as(err, written, &error);
     }
     if (status != CLV_OK)
         return status;

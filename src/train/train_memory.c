@@ -196,10 +196,11 @@ static enum clv_status add_items(struct supervision *self, size_t *capacity, siz
         if (how != FROM_BOXES)
             continue;
         const size_t last = self->set.n_items - 1;
+        struct clv_error why = {0};
         enum clv_status status = box_hints_place(&self->boxes[last], n_cut, &options->image_boxes[i],
-                                                 &self->set.items[last], &options->limits, err);
+                                                 &self->set.items[last], &options->limits, &why);
         if (status) {
-            MUST(bad_images_add(&self->bad, NO_ITEM, status, err));
+            MUST(bad_images_add(&self->bad, NO_ITEM, status, &why, err));
             item_release(&self->set.items[--self->set.n_items]);
         }
     }

@@ -169,6 +169,23 @@ TEST(failures_of_one_kind_have_one_kind)
     ck_assert_ptr_null(error_kind(error_kind_number(NULL)));
 }
 
+static void keep_text(void *context, enum clv_message kind, const char *text)
+{
+    ck_assert_int_eq(kind, CLV_WARNING);
+    snprintf(context, 64, "%s", text);
+}
+
+TEST(messages_have_decimal_points)
+{
+    char told[64] = "";
+    struct clv_error err = {0};
+    const struct clv_progress progress = {.context = told, .say = keep_text};
+    report_message(&progress, CLV_WARNING, "%.2f of %s", 0.25, "4,5");
+    ck_assert_str_eq(told, "0.25 of 4,5");
+    ck_assert_int_eq(fail(&err, CLV_ERR_DATA, "%s: %g", "a", 0.5), CLV_ERR_DATA);
+    ck_assert_str_eq(err.message, "a: 0.5");
+}
+
 TEST(a_failure_that_is_told_again_keeps_its_path_and_kind)
 {
     struct clv_error why, err = {0};

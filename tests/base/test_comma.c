@@ -18,8 +18,8 @@ static void make_locale(void)
 }
 
 /* Suites of what reads or writes numbers, run again in such a process. */
-static const char *const suites[] = {"base",  "boxes",        "boxes_forms", "checkpoint", "export",   "json",
-                                     "model", "page_session", "safetensors", "svmlight",   "tag_model"};
+static const char *const suites[] = {"base",  "boxes",        "boxes_forms", "checkpoint",    "export",   "json",
+                                     "model", "page_session", "safetensors", "segment_files", "svmlight", "tag_model"};
 enum { N_SUITES = sizeof suites / sizeof *suites };
 
 TESTS(files_are_read_and_written_with_points_where_the_locale_has_commas, 0, N_SUITES)

@@ -111,6 +111,25 @@ TEST(a_model_in_memory_writes_what_the_command_writes_of_its_file)
     ck_assert(same_bytes(here("by_path"), here("command")));
 }
 
+/* The report has fractions in its notes; suite comma runs this in a program whose locale has decimal commas. */
+TEST(probabilities_and_their_report_are_those_of_the_command)
+{
+    struct clv_files_result result;
+    struct call call;
+    run_here("cleave probabilities -q -m \"$MODEL\" -d \"$SET/manifest.tsv\" --split test --samples 20 --report "
+             "command-report -o command");
+    prepare(&call, NULL, "out");
+    call.options.model_path = sample_model();
+    call.options.probabilities = CLV_PROBABILITIES_OF_LABEL;
+    call.options.progress = NULL;
+    call.options.n_samples = 20;
+    call.options.report = here("out-report");
+    must(clv_segment_files(&result, &call.options, err));
+    ck_assert(same_bytes(here("out"), here("command")));
+    ck_assert(same_bytes(here("out-report"), here("command-report")));
+    expect_in_file(here("out-report/index.html"), "% expected, mean entropy 0.");
+}
+
 TEST(outcomes_come_in_input_order_and_failures_are_counted)
 {
     OWNED(clv_model_release) struct clv_model model = {0};

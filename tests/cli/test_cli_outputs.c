@@ -93,6 +93,32 @@ TEST(no_command_replaces_its_inputs)
     ck_assert(!path_exists(formatted("%s/out", folder)));
 }
 
+/* Images have a mask and objects, which are read together. */
+TEST(files_of_objects_are_inputs_beside_masks)
+{
+    const char *folder = temporary_folder();
+    run_here("cp $MODEL m.cleave && cp m.cleave kept.cleave && touch f.st kept.st && mkdir set && cp -r "
+             "$ROOT/assets/nuclei/. set && chmod -R u+w set && cp -r set kept");
+    refuse(folder, "set/instances/03f583ec5018.png: ",
+           "train --data set/manifest.tsv -o set/instances/03f583ec5018.png " QUICK);
+    refuse(folder, "set/instances/03f583ec5018.png: ",
+           "segment -m m.cleave --data set/manifest.tsv -o out --status set/instances/03f583ec5018.png");
+    refuse(folder, "set/instances/03f583ec5018.png: ",
+           "segment --from-masks set/manifest.tsv -o out --status set/instances/03f583ec5018.png");
+    refuse(folder, "set/instances/03f583ec5018.png: ", "segment -m m.cleave --data set -o set/instances");
+}
+
+/* The maps of a manifest, in a folder that no option names. */
+TEST(maps_are_inputs)
+{
+    const char *folder = make_inputs();
+    run_here("cd %s && awk 'NR == 1 {print $0 \"\\tmaps.net\"} NR > 1 {print $0 \"\\tmaps/\" substr($1, 8, 4) "
+             "\".png\"}' set/manifest.tsv >x && mv x set/manifest.tsv && cp -r set/masks set/maps && rm -r kept && cp "
+             "-r set kept",
+             folder);
+    refuse(folder, "set/maps/0001.png: ", "segment -m m.cleave --data set/manifest.tsv -o set/maps");
+}
+
 TEST(annotating_never_replaces_its_examples)
 {
     static const char examples[] = "0 1:1\n1 2:1\n0,1 1:1 2:1\n0 1:2\n", names[] = "sea\nbeach\n";

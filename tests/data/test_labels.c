@@ -122,7 +122,7 @@ TEST(bad_label_files_are_refused_with_file_line_and_value)
     bad(HEADER "1\ta\t0\t0\t0\n1\tb\t0\t0\t0\n", "line 3: value 1 is there twice");
     bad(HEADER "1\ta\t0\t0\t0\n2\ta\t0\t0\t0\n", "line 3: name \"a\" is there twice");
     bad(HEADER "1\tvoid\t0\t0\t0\n1\tvoid\t0\t0\t0\n", "line 3: value 1 is there twice");
-    bad(HEADER "1\ta\0\t0\t0\t0\n", "is zero: this is not text file");
+    bad(HEADER "1\ta\0\t0\t0\t0\n", "is zero: this is not a text file");
     bad(HEADER "1\t\xff\t0\t0\t0\n", "line 2 is not UTF-8");
 }
 

@@ -94,7 +94,7 @@ TEST(bad_manifests_are_refused_with_file_line_and_value)
     bad("image\n/etc/passwd\n", "line 2: /etc/passwd: absolute path");
     bad("image\tmask\na.png\t//m.png\n", "absolute path");
     bad("image\tsplit\na.png\ta,b\n", "split \"a,b\" has a comma");
-    bad("image\na\0.png\n", "byte 7 is zero: this is not text file");
+    bad("image\na\0.png\n", "byte 7 is zero: this is not a text file");
     bad("image\nok.png\n\xe9t\xe9.png\n", "line 3 is not UTF-8");
     bad("image\n\xc3", "line 2 is not UTF-8");
     bad("\xff\xfei\0m\0a\0g\0e\0", "is zero");

@@ -132,6 +132,19 @@ TEST(cutting_boxes_survives_every_failed_allocation)
     fail_each_request("segment --data set/manifest.tsv --split test --boxes labelme.json -o made", 13);
 }
 
+TEST(importing_voc_survives_every_failed_allocation)
+{
+    run_here("cd %s && mkdir -p v/SegmentationObject && cp -r set/images v/JPEGImages && cp -r set/masks "
+             "v/SegmentationClass && cp set/masks/* v/SegmentationObject",
+             folder);
+    fail_each_request("import voc v -o made", 2);
+}
+
+TEST(importing_masks_survives_every_failed_allocation)
+{
+    fail_each_request("import masks set/masks --images set/images -o made", 2);
+}
+
 TEST(marginals_survive_every_failed_allocation)
 {
     fail_each_request("probabilities -m m.cleave --data set/manifest.tsv --split test --samples 20 -o made", 13);
@@ -189,6 +202,7 @@ TEST(each_way_of_labelling_with_all_outputs_is_resumed_after_every_failed_alloca
 TEST(scoring_survives_every_failed_allocation)
 {
     fail_each_request("score -m m.cleave --data set/manifest.tsv --split test --pred masks --json >made", 17);
+    fail_each_request("score --data set/manifest.tsv --split test --pred masks --csv >made", 1);
 }
 
 TEST(feature_files_survive_every_failed_allocation)

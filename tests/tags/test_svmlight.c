@@ -126,7 +126,7 @@ TEST(empty_lines_and_files_are_refused)
     bad("0 1:1\n\n1 1:1\n", "line 2 is empty");
     bad("0 1:1\n \t \n", "line 2 is empty");
     bad("", "is empty");
-    bad("0 1:1\n1 \0:1\n", "line 2 has a zero byte: this is not text file");
+    bad("0 1:1\n1 \0:1\n", "line 2 has a zero byte: this is not a text file");
 }
 
 /* A gigabyte without a line break, which takes no space on the disk, and must take none in memory. */

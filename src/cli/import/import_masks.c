@@ -223,6 +223,7 @@ static enum clv_status find_labels(struct job *self, const struct import_options
     for (int k = 0; k < 4 && !options->codes; k++) {
         const char *folder = folders[k / 2];
         OWNED_ARRAY char *parent = folder ? path_folder(folder) : NULL;
+        NEED(!folder || parent);
         OWNED_ARRAY char *path = folder ? path_join(k % 2 ? parent : folder, "labels.tsv") : NULL;
         NEED(!folder || path);
         if (path && path_exists(path)) {
@@ -454,13 +455,15 @@ static void run_labels_release(struct run_labels *self)
     array_free(self->names);
 }
 
+/* Numbers by their values, then other names by their bytes. */
 static int compare_names(const void *a, const void *b)
 {
     const char *s = *(const char *const *)a, *t = *(const char *const *)b;
-    int32_t first, second;
-    if (parse_int32(s, &first) && parse_int32(t, &second) && first != second)
-        return first < second ? -1 : 1;
-    return strcmp(s, t);
+    int32_t first = 0, second = 0;
+    const bool is_first = parse_int32(s, &first), is_second = parse_int32(t, &second);
+    if (is_first != is_second)
+        return is_first ? -1 : 1;
+    return first != second ? (first > second) - (first < second) : strcmp(s, t);
 }
 
 static enum clv_status find_run_labels(struct run_labels *self, const struct mask_runs *runs, const char *path,

@@ -91,21 +91,21 @@ static enum clv_status find_split(const char **split, const struct lists *lists,
     return CLV_OK;
 }
 
-/* Returns the path of the image with a mask's stem, or NULL. */
-static char *find_image(const char *folder, const char *mask, const char **ending)
+/* *image = the path of the image with a mask's stem (array_free), and *ending its extension; NULL if there is none. */
+static enum clv_status find_image(char **image, const char **ending, const char *folder, const char *mask,
+                                  struct clv_error *err)
 {
     static const char *const endings[] = {".jpg",  ".jpeg", ".png",  ".JPG", ".JPEG", ".PNG",
                                           ".webp", ".tif",  ".tiff", ".bmp", ".ppm",  ".pgm"};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        char *named = path_replace_extension(mask, endings[i]), *path = named ? path_join(folder, named) : NULL;
-        array_free(named);
-        if (path && path_exists(path)) {
-            *ending = endings[i];
-            return path;
-        }
-        array_free(path);
+    *image = NULL;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings && !*image; i++) {
+        OWNED_ARRAY char *named = path_replace_extension(mask, endings[i]);
+        OWNED_ARRAY char *path = named ? path_join(folder, named) : NULL;
+        NEED(path);
+        *ending = endings[i];
+        *image = path_exists(path) ? TAKE(path) : NULL;
     }
-    return NULL;
+    return CLV_OK;
 }
 
 /* The names of labels, and the values that occur in masks with their colours. */
@@ -389,18 +389,18 @@ static void folders_release(struct folders *self)
     *self = (struct folders){0};
 }
 
-/* Returns the first of two folders of the root that exists; NULL if none does, or if out of memory. */
-static char *find_folder(const char *root, const char *first, const char *second)
+/* *found = the first of two folders of the root that exists (array_free), or NULL. */
+static enum clv_status find_folder(char **found, const char *root, const char *first, const char *second,
+                                   struct clv_error *err)
 {
-    char *path = path_join(root, first);
-    if (path && path_is_folder(path))
-        return path;
-    array_free(path);
-    path = path_join(root, second);
-    if (path && path_is_folder(path))
-        return path;
-    array_free(path);
-    return NULL;
+    const char *const names[] = {first, second};
+    *found = NULL;
+    for (size_t i = 0; i < 2 && !*found; i++) {
+        OWNED_ARRAY char *path = path_join(root, names[i]);
+        NEED(path);
+        *found = path_is_folder(path) ? TAKE(path) : NULL;
+    }
+    return CLV_OK;
 }
 
 /* Adds one mask with its image and its objects. */
@@ -409,10 +409,11 @@ static enum clv_status import_mask(struct import_set *self, struct values *value
 {
     const char *ending = NULL, *split = NULL;
     int32_t size[2];
-    OWNED_ARRAY char *image = find_image(folders->images, name, &ending);
+    OWNED_ARRAY char *image = NULL;
     OWNED_ARRAY char *path = path_join(folders->masks, name);
     OWNED_ARRAY uint8_t *pixels = NULL;
     NEED(path);
+    MUST(find_image(&image, &ending, folders->images, name, err));
     FAIL_IF(!image, CLV_ERR_NO_INPUT, "%s: has no image in %s", path, folders->images);
     OWNED_ARRAY char *below = path_replace_extension(name, ending);
     NEED(below);
@@ -471,11 +472,10 @@ enum clv_status import_voc(struct import_set *self, struct clv_error *err)
     OWNED(path_list_release) struct path_list files = {0};
     OWNED(lists_release) struct lists lists = {0};
     OWNED(values_release) struct values values = {0};
-    OWNED(folders_release) struct folders folders = {
-        .masks = find_folder(root, "SegmentationClassPNG", "SegmentationClass"),
-        .objects = find_folder(root, "SegmentationObjectPNG", "SegmentationObject"),
-        .images = self->options->images ? string_copy(self->options->images) : path_join(root, "JPEGImages"),
-    };
+    OWNED(folders_release) struct folders folders = {0};
+    MUST(find_folder(&folders.masks, root, "SegmentationClassPNG", "SegmentationClass", err));
+    MUST(find_folder(&folders.objects, root, "SegmentationObjectPNG", "SegmentationObject", err));
+    folders.images = self->options->images ? string_copy(self->options->images) : path_join(root, "JPEGImages");
     NEED(folders.images);
     MUST(read_lists(&lists, root, err));
     FAIL_IF(lists.n && self->options->split_option, CLV_ERR_USAGE,

@@ -238,10 +238,13 @@ static enum clv_status inspect_text(const struct clv_model *model, int32_t n_top
     size_t unary_size = clv_weight_layout_unary_size(layout), size = clv_weight_layout_size(layout);
     const double *variances = inspect_variances(model);
     char name[96];
-    printf("labels       ");
-    for (int32_t label = 0; label < model->labels.n_labels; label++)
-        if (model->labels.names[label][0])
-            printf(" %d %s%s", label, model->labels.names[label], label + 1 < model->labels.n_labels ? "," : "");
+    const char *separator = "labels        ";
+    for (int32_t label = 0; label < model->labels.n_labels; label++) {
+        if (!labels_have(&model->labels, label))
+            continue;
+        printf("%s%d %s", separator, label, model->labels.names[label]);
+        separator = ", ";
+    }
     printf("\nweights       %zu: %d node features, %d edge features, pairwise %s\n", size, layout->n_features,
            layout->n_edge_features, pairwise_name(layout->pairwise));
     if (model->first)

@@ -453,7 +453,7 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     else if (self->json)
         MUST(score_print_json(&score, self->per_image, err));
     else if (self->csv)
-        score_print_csv(&score);
+        MUST(score_print_csv(&score, err));
     else
         score_print_text(&score, self->per_image);
     return CLV_OK;

@@ -6,8 +6,10 @@
 #include "base/base.h"
 #include "cli/common/common.h"
 #include "cli/score/score_set.h"
+#include "data/data.h"
 
 #define JSON_MAX ((size_t)1 << 30)
+#define CSV_MAX  ((size_t)1 << 34)
 
 /* Mean of one double over the images. struct scored_image is traversed as an array of doubles, so its members have the
  * size of one. */
@@ -110,14 +112,14 @@ static struct object_counts objects_of_all(const struct set_score *score)
 
 static void print_sequences(const struct set_score *score)
 {
-    char a[32], b[32];
+    char a[32], b[32], j[32];
     printf("\nsequence                    frames  mean J  flicker %%  of the truth %%\n");
     for (size_t k = 0; k < score->n_sequences; k++) {
         const struct scored_sequence *sequence = &score->sequences[k];
-        printf("%-26.60s %7zu %7.4f %10s %15s\n", sequence->name, sequence->n_frames, sequence->mean_j,
+        printf("%-26.60s %7zu %7s %10s %15s\n", sequence->name, sequence->n_frames, shown(j, sequence->mean_j, 1, 4),
                shown(a, sequence->flicker, 100, 2), shown(b, sequence->truth_flicker, 100, 2));
     }
-    printf("mean over %-16zu %15.4f\n", score->n_sequences, score->mean_j);
+    printf("mean over %-16zu %15s\n", score->n_sequences, shown(j, score->mean_j, 1, 4));
 }
 
 void score_print_text(const struct set_score *score, bool per_image)
@@ -182,36 +184,36 @@ static void put_csv_string(struct text *text, const char *string)
     text_put(text, "\"");
 }
 
-void score_print_csv(const struct set_score *score)
+enum clv_status score_print_csv(const struct set_score *score, struct clv_error *err)
 {
     int32_t n_labels = score->labels->n_labels;
-    printf("image,pixels,weighted_hamming,hamming,mean_iou");
+    struct text text;
+    text_init(&text, CSV_MAX);
+    text_put(&text, "image,pixels,weighted_hamming,hamming,mean_iou");
     if (score->has_superpixels)
-        printf(",superpixel_weighted_hamming,superpixel_hamming,superpixel_mean_iou");
+        text_put(&text, ",superpixel_weighted_hamming,superpixel_hamming,superpixel_mean_iou");
     for (int32_t label = 0; label < n_labels; label++)
         if (!is_void(score->labels, label))
-            printf(",iou_%d", label);
-    printf("\n");
+            text_printf(&text, ",iou_%d", label);
+    text_put(&text, "\n");
     for (size_t i = 0; i < score->inputs->n; i++) {
         const struct scored_image *image = &score->images[i];
-        struct text line;
-        text_init(&line, 1 << 20);
-        put_csv_string(&line, score->inputs->items[i].name);
-        put_csv_number(&line, (double)image->pixel.n_pixels);
-        put_csv_number(&line, image->pixel.weighted_hamming);
-        put_csv_number(&line, image->pixel.hamming);
-        put_csv_number(&line, image->pixel.mean_iou);
+        put_csv_string(&text, score->inputs->items[i].name);
+        put_csv_number(&text, (double)image->pixel.n_pixels);
+        put_csv_number(&text, image->pixel.weighted_hamming);
+        put_csv_number(&text, image->pixel.hamming);
+        put_csv_number(&text, image->pixel.mean_iou);
         if (score->has_superpixels) {
-            put_csv_number(&line, image->superpixel.weighted_hamming);
-            put_csv_number(&line, image->superpixel.hamming);
-            put_csv_number(&line, image->superpixel.mean_iou);
+            put_csv_number(&text, image->superpixel.weighted_hamming);
+            put_csv_number(&text, image->superpixel.hamming);
+            put_csv_number(&text, image->superpixel.mean_iou);
         }
         for (int32_t label = 0; label < n_labels; label++)
             if (!is_void(score->labels, label))
-                put_csv_number(&line, score->iou[i * (size_t)n_labels + (size_t)label]);
-        printf("%s\n", line.bytes ? line.bytes : "");
-        text_release(&line);
+                put_csv_number(&text, score->iou[i * (size_t)n_labels + (size_t)label]);
+        text_put(&text, "\n");
     }
+    return console_output(&text, err);
 }
 
 static void put_image_fields(struct text *text, const struct clv_image_score *image)
@@ -247,7 +249,7 @@ static void put_classes(struct text *text, const char *name, const char *mean_na
 {
     text_printf(text, ",\"%s\":{", name);
     for (int32_t label = 0; label < labels->n_labels; label++)
-        if (!is_void(labels, label) && labels->names[label][0])
+        if (labels_have(labels, label))
             json_put_number(text, labels->names[label], measure(confusion, label));
     text_put(text, "}");
     json_put_number(text, mean_name, mean_over_classes(confusion, labels, measure));

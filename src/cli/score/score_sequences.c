@@ -118,14 +118,15 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
     return status;
 }
 
-enum clv_status score_sequences(struct set_score *score, const struct score_task *task, const struct clv_set *set,
-                                int n_threads, struct clv_error *err)
+/* Lists the sequences of the set, and computes their means of J over frames in which pixels count. */
+static enum clv_status list_sequences(struct set_score *score, const struct clv_set *set, struct clv_error *err)
 {
-    struct sequences self = {score, task, set};
+    OWNED_ARRAY size_t *n_counted = array_zalloc(set->n_items, sizeof *n_counted);
     score->sequences = array_zalloc(set->n_items, sizeof *score->sequences);
-    NEED(score->sequences);
+    NEED(n_counted && score->sequences);
     for (size_t i = 0; i < set->n_items; i++) {
         const char *name = set->items[i].sequence;
+        const double j = score->images[i].pixel.mean_iou;
         size_t k = 0;
         while (name && k < score->n_sequences && strcmp(score->sequences[k].name, name) != 0)
             k++;
@@ -133,12 +134,28 @@ enum clv_status score_sequences(struct set_score *score, const struct score_task
             continue;
         score->n_sequences += k == score->n_sequences;
         score->sequences[k].name = name;
-        score->sequences[k].mean_j += score->images[i].pixel.mean_iou;
         score->sequences[k].n_frames++;
+        if (!isnan(j)) {
+            score->sequences[k].mean_j += j;
+            n_counted[k]++;
+        }
     }
-    for (size_t k = 0; k < score->n_sequences; k++) {
-        score->sequences[k].mean_j /= (double)score->sequences[k].n_frames;
-        score->mean_j += score->sequences[k].mean_j / (double)score->n_sequences;
-    }
+    for (size_t k = 0; k < score->n_sequences; k++)
+        score->sequences[k].mean_j = n_counted[k] ? score->sequences[k].mean_j / (double)n_counted[k] : NAN;
+    return CLV_OK;
+}
+
+enum clv_status score_sequences(struct set_score *score, const struct score_task *task, const struct clv_set *set,
+                                int n_threads, struct clv_error *err)
+{
+    struct sequences self = {score, task, set};
+    size_t n_counted = 0;
+    MUST(list_sequences(score, set, err));
+    for (size_t k = 0; k < score->n_sequences; k++)
+        n_counted += !isnan(score->sequences[k].mean_j);
+    score->mean_j = n_counted ? 0 : NAN;
+    for (size_t k = 0; k < score->n_sequences; k++)
+        if (!isnan(score->sequences[k].mean_j))
+            score->mean_j += score->sequences[k].mean_j / (double)n_counted;
     return parallel_for(score->n_sequences, n_threads, score_one, &self, err);
 }

@@ -24,7 +24,7 @@ struct scored_image {
 struct scored_sequence {
     const char *name;
     size_t n_frames;
-    double mean_j;                 /* mean over frames of the IoU of labels from 1 on */
+    double mean_j;                 /* mean over frames of the IoU of labels from 1 on; NaN: no pixel counts in any */
     double flicker, truth_flicker; /* share of the pixels followed from the previous frame whose label changed, in the
                                       prediction and the truth; NaN: no such pixels, or not computed */
 };
@@ -37,7 +37,7 @@ struct set_score {
     double *iou;                       /* [inputs->n][n_labels] */
     struct scored_sequence *sequences; /* [n_sequences] in the order of the set */
     size_t n_sequences;
-    double mean_j;                  /* over sequences */
+    double mean_j;                  /* over sequences in which pixels count */
     struct clv_confusion confusion; /* all images' pixels */
     char **counts[2];           /* [inputs->n] each, for shards: counts of pixels and of nodes by score_counts_text */
     struct clv_confusion nodes; /* all superpixels, weighted by labelled pixels, or all patches, with weight 1 */
@@ -116,7 +116,7 @@ void mean_over_images(double *mean, double *standard_error, const double *values
 
 /* Print the scores on standard output. */
 void score_print_text(const struct set_score *score, bool per_image);
-void score_print_csv(const struct set_score *score);
+enum clv_status score_print_csv(const struct set_score *score, struct clv_error *err) CLV_CHECK;
 enum clv_status score_print_json(const struct set_score *score, bool per_image, struct clv_error *err) CLV_CHECK;
 
 /* Returns a confusion matrix as a new field of a table (array_free), or NULL if out of memory: "truth:prediction:count" for

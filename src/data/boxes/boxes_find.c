@@ -139,13 +139,17 @@ static const struct clv_image_boxes *find_path(const struct clv_boxes *boxes, co
 /* Encodes a name as in links: letters, digits and characters of `kept` stay, others become %XX. NULL: out of memory. */
 static char *encode_name(const char *name, const char *kept)
 {
-    struct text text;
-    text_init(&text, 1 << 16);
-    for (; *name; name++) {
+    enum { CODE_LENGTH = 3 };
+    const size_t size = CODE_LENGTH * strlen(name) + 1;
+    char *encoded = array_alloc(size, 1);
+    size_t n = 0;
+    for (; encoded && *name; name++) {
         bool is_kept = isalnum((unsigned char)*name) || strchr(kept, *name);
-        text_printf(&text, is_kept ? "%c" : "%%%02X", is_kept ? *name : (unsigned char)*name);
+        n += (size_t)snprintf(encoded + n, size - n, is_kept ? "%c" : "%%%02X", (unsigned char)*name);
     }
-    return text.bytes;
+    if (encoded)
+        encoded[n] = 0;
+    return encoded;
 }
 
 /* Finds an entry by the name encoded as in links, or decoded from a link. Python's quote and JavaScript's

@@ -6,18 +6,25 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "data/data.h"
+
+bool export_is_category(const struct clv_labels *labels, int32_t label)
+{
+    const char *name = label < labels->n_labels ? labels->names[label] : "";
+    const bool is_named_void = strcmp(name, "void") == 0 && labels->is_void[label];
+    return *name && !is_named_void && (label > 0 || strcmp(name, "background") != 0);
+}
 
 bool export_is_object(const struct clv_labels *labels, int32_t label)
 {
-    const char *name = label < labels->n_labels ? labels->names[label] : "";
-    return *name && (label > 0 || strcmp(name, "background") != 0);
+    return export_is_category(labels, label) && labels_have(labels, label);
 }
 
 int32_t export_category(const struct clv_labels *labels, int32_t label)
 {
     int32_t category = 0;
     for (int32_t k = 0; k <= label; k++)
-        category += export_is_object(labels, k);
+        category += export_is_category(labels, k);
     return category;
 }
 

@@ -12,10 +12,15 @@
 #include "data/shapes/shapes.h"
 #include "image/raster/raster.h"
 
-/* Whether pixels of a label are objects: the label has a name, and is not a label 0 called "background". */
+/* Whether a label is numbered as a class: it has a name, is not a label 0 called "background", and is not a value that
+ * labels.tsv names "void". Labels that only a training counts as void (--void) are, so that all models of a dataset give
+ * a class the same number. */
+bool export_is_category(const struct clv_labels *labels, int32_t label);
+
+/* Whether pixels of a label are objects: the label is numbered as a class and is not void. */
 bool export_is_object(const struct clv_labels *labels, int32_t label);
 
-/* The label's index among the labels of objects, from 1. */
+/* The label's index among the labels that are numbered as classes, from 1. */
 int32_t export_category(const struct clv_labels *labels, int32_t label);
 
 /* Extends the frame to include the piece. */
@@ -81,7 +86,8 @@ enum clv_status geojson_put_objects(struct text *text, const struct contours *co
  * outer ring, and pieces of an object to its first piece. */
 enum clv_status yolo_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
                          struct clv_error *err) CLV_CHECK;
-/* Append data.yaml and classes.txt. */
+/* Append data.yaml and classes.txt. Classes count by their lines there, so labels that a training counts as void have
+ * one, too. */
 void yolo_put_data(struct text *text, const struct clv_labels *labels);
 void yolo_put_classes(struct text *text, const struct clv_labels *labels);
 

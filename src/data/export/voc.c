@@ -1,5 +1,6 @@
 /* Writes objects as Pascal VOC's XML, one file per image, and labelmap.txt, the table of names and colours. */
 #include "cleave/image.h"
+#include "data/data.h"
 #include "data/export/export.h"
 
 void voc_begin(struct text *text, const char *image, int32_t width, int32_t height)
@@ -47,7 +48,7 @@ void voc_put_labelmap(struct text *text, const struct clv_labels *labels)
     clv_default_palette(palette);
     text_put(text, "# label:color_rgb:parts:actions\n");
     for (int32_t label = 0; label < labels->n_labels; label++)
-        if (labels->names[label][0])
+        if (labels_have(labels, label))
             text_printf(text, "%s:%d,%d,%d::\n", labels->names[label], palette[label][0], palette[label][1],
                         palette[label][2]);
 }

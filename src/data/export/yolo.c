@@ -45,7 +45,7 @@ void yolo_put_data(struct text *text, const struct clv_labels *labels)
 {
     text_put(text, "# Images go into images/, next to labels/.\ntrain: images\nval: images\nnames:\n");
     for (int32_t label = 0; label < labels->n_labels; label++) {
-        if (!export_is_object(labels, label))
+        if (!export_is_category(labels, label))
             continue;
         text_printf(text, "  %d: ", export_category(labels, label) - 1);
         text_put_json(text, labels->names[label]);
@@ -56,6 +56,6 @@ void yolo_put_data(struct text *text, const struct clv_labels *labels)
 void yolo_put_classes(struct text *text, const struct clv_labels *labels)
 {
     for (int32_t label = 0; label < labels->n_labels; label++)
-        if (export_is_object(labels, label))
+        if (export_is_category(labels, label))
             text_printf(text, "%s\n", labels->names[label]);
 }

@@ -125,9 +125,10 @@ void map_reader_close(struct map_reader *self)
     self->block = NULL;
 }
 
-/* A block of channels that are read in one pass; n is 0 until it is loaded. */
+/* A block of channels that are read in one pass, from the channel `first` on. */
 struct map_block {
-    size_t first, n, most;
+    bool is_loaded;
+    size_t first, most;
     float values[]; /* [most][height][width] */
 };
 
@@ -143,7 +144,7 @@ static enum clv_status block_new(struct map_block **block, const struct map_plan
     size_t most = block_size(planes);
     *block = array_alloc(sizeof **block + most * planes->width * planes->height * sizeof *(*block)->values, 1);
     NEED(*block);
-    (*block)->n = 0;
+    (*block)->is_loaded = false;
     (*block)->most = most;
     return CLV_OK;
 }
@@ -153,13 +154,13 @@ static enum clv_status block_load(struct map_block *block, const struct map_read
                                   struct clv_error *err)
 {
     size_t first = channel - channel % block->most, left = self->planes.n_channels - first;
-    if (block->n && block->first == first)
+    if (block->is_loaded && block->first == first)
         return CLV_OK;
     block->first = first;
-    block->n = 0;
+    block->is_loaded = false;
     MUST(map_planes_load(block->values, &self->planes, first, left < block->most ? left : block->most, &self->file,
                          err));
-    block->n = 1;
+    block->is_loaded = true;
     return CLV_OK;
 }
 

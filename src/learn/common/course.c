@@ -133,7 +133,7 @@ enum clv_status course_take(struct course *self, enum clv_status status)
 static void add_to_note(struct course *self, const char *what, double value)
 {
     size_t used = strlen(self->note);
-    snprintf(self->note + used, sizeof self->note - used, "%s%s %.4f", used ? ", " : "", what, value);
+    point_snprintf(self->note + used, sizeof self->note - used, "%s%s %.4f", used ? ", " : "", what, value);
 }
 
 /* Sets the note of a point: the given text, or the objective and its gap to the bound; then the losses. */

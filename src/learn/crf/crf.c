@@ -149,7 +149,7 @@ static enum clv_status look(struct crf *self, struct clv_error *err)
     double objective = self->lbfgs.value, slope = lbfgs_slope(&self->lbfgs);
     double dual = self->penalty == PENALTY_L2 ? objective - slope * slope / (4 * self->lambda) : NAN;
     char note[96];
-    snprintf(note, sizeof note, "objective %.4f, gradient %.2g", objective, slope);
+    point_snprintf(note, sizeof note, "objective %.4f, gradient %.2g", objective, slope);
     self->course.pass = self->course.result->n_curve + 1;
     return course_look(&self->course, (struct clv_curve_point){(double)self->state.n_evaluations, objective, dual, NAN},
                        note, self->lbfgs.x, err);

@@ -197,7 +197,7 @@ static void report(struct pmap *self)
     self->running = isnan(self->running) ? mean : self->running + 0.01 * (mean - self->running);
     char note[320];
     const char *last = self->course.note;
-    snprintf(note, sizeof note, "log-likelihood %.3f%s%s", self->running, *last ? "; " : "", last);
+    point_snprintf(note, sizeof note, "log-likelihood %.3f%s%s", self->running, *last ? "; " : "", last);
     progress->report(progress->context, "learning: step", done, self->n_passes * (first + (self->n_rounds - 1) * later),
                      note);
 }

@@ -379,6 +379,12 @@ TEST(run_lengths_of_a_csv_become_masks_and_objects)
                                    "00000"
                                    "00000"
                                    "00001");
+    /* numbers come before words, in whatever order they are found */
+    run_here("printf '0\tbackground\n1\tlabel 9\n2\tlabel 10\n3\t1x\n4\tab\n' >want; for order in '9 10 1x ab' '10 "
+             "1x ab 9' '1x 9 ab 10' 'ab 10 9 1x' '1x 10 9 ab'; do echo ImageId,EncodedPixels,label >runs.csv; for l in "
+             "$order; do echo \"a,1 1,$l\" >>runs.csv; done; " RUNS
+             " || exit 1; tail -n +2 s/labels.tsv | cmp - want || "
+             "exit 1; done");
     /* what is wrong with a row costs its image */
     run_here("printf 'ImageId;EncodedPixels\na;1 2\nb;3 1 2 1\nc;20 2\n' >runs.csv");
     char *output;

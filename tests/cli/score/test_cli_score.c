@@ -112,6 +112,39 @@ TEST(known_nodes_of_a_feature_file_are_scored)
     expect_error(64, "-m and --json only", "cleave score -m m --data test.safetensors --csv");
 }
 
+/* The means are those of the first example alone, and there is nothing to score if no node has a label. */
+TEST(examples_of_unlabelled_nodes_are_not_scored)
+{
+    const float x[6] = {1, -1, 2, 1, -2, 1}, other[6] = {1, 1, 2, 1, -2, 1};
+    const float counts[6][2] = {{0, 1}, {1, 0}, {0, 1}, {0, 1}, {1, 0}, {0, 0}}, first[6][2] = {{0, 1}, {1, 0}, {0, 1}},
+                none[6][2] = {{0, 0}};
+    write_feature_file(here("train.safetensors"), x, counts);
+    write_feature_file(here("first.safetensors"), other, first);
+    write_feature_file(here("none.safetensors"), other, none);
+    run_here("cleave train -l perceptron --data train.safetensors -o m");
+    OWNED_ARRAY char *json = expect_success("cleave score -m m --data first.safetensors --json");
+    must_say(json, "{\"examples\":1,\"nodes\":3,");
+    must_say(json, "\"node_error\":0.3333333333333333,\"mean_node_error\":0.3333333333333333,\"mean_loss\":1,");
+    expect_error(65, "has no true labels to score by", "cleave score -m m --data none.safetensors");
+}
+
+/* Of sequence "s", no pixel of b counts; of "t", no pixel at all. */
+TEST(frames_without_pixels_that_count_are_in_no_mean_of_a_sequence)
+{
+    const uint8_t nothing[] = {2, 2, 2, 2, 2, 2, 2, 2};
+    make_tiny_set("image\tmask\tsplit");
+    write_mask(here("set/masks/b.png"), 4, 2, nothing);
+    run_here("printf 'value\tname\n0\tbackground\n1\tforeground\n2\tvoid\n' >set/labels.tsv; cp set/images/a.png "
+             "set/images/c.png; cp pred/b.png pred/c.png; printf 'image\tmask\tsequence\nimages/a.png\tmasks/a.png\ts\n"
+             "images/b.png\tmasks/b.png\ts\nimages/c.png\tmasks/b.png\tt\n' >set/manifest.tsv");
+    OWNED_ARRAY char *json = expect_success("cleave score --data set/manifest.tsv --pred pred --json");
+    must_say(json, "\"mean_iou\":0.6,");
+    must_say(json, "\"mean_j\":0.6,\"sequences\":{\"s\":{\"frames\":2,\"mean_j\":0.6,");
+    must_say(json, "\"t\":{\"frames\":1,\"mean_j\":null,");
+    OWNED_ARRAY char *text = expect_success("cleave score --data set/manifest.tsv --pred pred");
+    ck_assert_msg(strstr(text, " 0.6000 ") && !strstr(text, "nan"), "%s", text);
+}
+
 /* By trying all labels: log sum exp f of the labellings that have the known labels, less that of all. */
 static double log_likelihood(const struct clv_weight_layout *layout, const double *w, const struct clv_problem *problem)
 {

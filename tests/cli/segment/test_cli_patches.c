@@ -141,6 +141,31 @@ TEST(overlays_have_a_legend_that_stays_true)
     free(legend);
 }
 
+/* Label 0 is void by labels.tsv, label 2, grass, by --void. No pixel has them, so no list of classes does; YOLO counts
+ * classes by lines. The other labels have the numbers that they have without --void. */
+TEST(labels_that_are_void_are_listed_nowhere)
+{
+    run_here(
+        "cd %s && cleave train --data set/manifest.tsv --split train --void grass " PATCH_TRAINING
+        " -o listed.cleave && cleave segment -m listed.cleave --data set/manifest.tsv --split test -o listed --overlay "
+        "--objects --export coco,voc,yolo,labelme,geojson --report listed/report && cleave inspect listed.cleave "
+        ">listed/inspected",
+        folder);
+    run_here("cd %s/listed && ! grep -rE '\\b(void|grass)\\b' coco.json objects.tsv voc labelme geojson overlays "
+             "&& grep '^labels ' inspected | grep -v void | grep -qv grass && ! grep -E '</i>(void|grass)' "
+             "report/index.html",
+             folder);
+    EXPECT_PARTS(slurp(formatted("%s/listed/coco.json", folder), NULL), "{\"id\":1,\"name\":\"sky\"",
+                 "{\"id\":3,\"name\":\"red box\"");
+    expect_in_file(formatted("%s/listed/yolo/data.yaml", folder), "names:\n  0: \"sky\"\n  1: \"grass\"\n  2: \"red");
+    expect_in_file(formatted("%s/listed/yolo/classes.txt", folder), "sky\ngrass\nred box\n");
+    run_here("cd %s && cleave segment -m m.cleave --data set/manifest.tsv --split test -o all --export coco,yolo",
+             folder);
+    EXPECT_PARTS(slurp(formatted("%s/all/coco.json", folder), NULL), "{\"id\":1,\"name\":\"sky\"",
+                 "{\"id\":2,\"name\":\"grass\"", "{\"id\":3,\"name\":\"red box\"");
+    expect_in_file(formatted("%s/all/yolo/classes.txt", folder), "sky\ngrass\nred box\n");
+}
+
 TEST(refining_brings_masks_nearer_to_the_truth)
 {
     run_here("cd %s && cleave segment -m m.cleave --data set/manifest.tsv --split test -o refined --refine --report "

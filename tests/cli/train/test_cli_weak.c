@@ -135,6 +135,31 @@ TEST(images_without_boxes_are_counted)
     ck_assert_ptr_nonnull(strstr(output, "3 with masks, 3 with boxes, 1 unlabelled"));
 }
 
+/* Images with odd and even numbers name a folder of boxes each, in turn; each has a file that cannot be read. 0011 and
+ * 0012 have no boxes, and 0009's box does not fit. */
+TEST(folders_that_images_name_in_turn_are_read_once)
+{
+    const char *folder = copy_set();
+    run_here(
+        "cd %s/set && mkdir odd even && for i in 01 03 05 07 09 02 04 06 08 10; do x=9; [ $i != 09 ] || x=5000; "
+        "case $i in *[13579]) d=odd;; *) d=even;; esac; echo \"<annotation><filename>00$i.jpg</filename><object>"
+        "<name>a</name><bndbox><xmin>$x</xmin><ymin>9</ymin><xmax>$((x + 50))</xmax><ymax>60</ymax></bndbox>"
+        "</object></annotation>\" >$d/00$i.xml; done; echo no >odd/x.xml; echo no >even/y.xml; awk 'NR == 1 {print "
+        "$0 \"\\tboxes\"} NR > 1 {print $0 \"\\t\" (NR %% 2 ? \"even\" : \"odd\")}' manifest.tsv >m && mv m "
+        "manifest.tsv",
+        folder);
+    OWNED_ARRAY char *output =
+        expect_success("cd %s && cleave train --skip-bad --data set/manifest.tsv --split train --weak-split test -o "
+                       "m.cleave " WEAK_TRAINING "wmpmap 2>&1",
+                       folder);
+    must_say(output, "set: 2 of 4 images have no boxes and were skipped");
+    must_say(output, "8 with masks, 1 with boxes");
+    must_say(output, "3 of 12 images were skipped as bad");
+    const char *const once[] = {"odd/x.xml", "even/y.xml", "odd/0009.xml"};
+    for (int k = 0; k < 3; k++)
+        ck_assert_msg(strstr(output, once[k]) && !strstr(strstr(output, once[k]) + 1, once[k]), "%s", output);
+}
+
 /* Masks of which all pixels are void but those of a cross and strokes through the foreground. */
 TEST(scribbles_teach)
 {

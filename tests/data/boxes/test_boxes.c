@@ -20,6 +20,30 @@ static const struct clv_image_boxes *find(const struct clv_boxes *boxes, const c
 
 #define HEADER "image\tmask\tlabel\tx\ty\tw\th\n"
 
+/* An entry whose name is encoded as in links is found, or memory is out: its name is never cut. */
+TEST(out_of_memory_no_image_is_without_boxes)
+{
+    char name[200] = "i/", row[1024] = HEADER "i/";
+    for (int k = 0; k < 20; k++) {
+        strcat(name, "a, word ");
+        strcat(row, "a,%20word%20");
+    }
+    strcat(row, ".jpg\t\tcow\t1\t2\t3\t4\n");
+    strcat(name, ".jpg");
+    const struct clv_image_boxes *entry = NULL;
+    struct clv_boxes boxes = read_text("boxes.tsv", row);
+    for (size_t request = 1; request < 40; request++, entry = NULL) {
+        array_fail_request(request);
+        const enum clv_status status = clv_boxes_find(&entry, &boxes, name, NULL);
+        array_fail_request(0);
+        ck_assert(status == CLV_ERR_MEMORY || status == CLV_OK);
+        ck_assert_ptr_eq(entry, status == CLV_OK ? boxes.images : NULL);
+    }
+    must(clv_boxes_find(&entry, &boxes, "", err));
+    ck_assert_ptr_null(entry);
+    clv_boxes_release(&boxes);
+}
+
 TEST(a_table_gives_boxes_by_image_in_the_order_of_its_lines)
 {
     struct clv_boxes boxes = read_text("boxes.tsv", "\xef\xbb\xbf" HEADER "i/b.jpg\tm/b0.png\tcow\t1\t2.5\t3\t4e1\r\n"

@@ -55,6 +55,40 @@ TEST(objects_are_labels_with_a_name_but_for_a_background_at_zero)
     ck_assert_int_eq(export_category(&labels, 2), 3);
 }
 
+/* MSRC's label 0 is void, and so is label 2 by --void. */
+TEST(void_labels_are_no_objects_and_leave_the_numbers_of_others_as_they_are)
+{
+    static char names[4][64] = {"void", "cow", "dog", "elk"};
+    struct clv_labels labels = {.n_labels = 4, .names = names, .is_void = {1}};
+    OWNED(text_release) struct text text = {0};
+    text_init(&text, 1 << 16);
+    for (int hides = 0; hides < 2; hides++) {
+        labels.is_void[2] = (uint8_t)hides;
+        for (int32_t label = 0; label < 4; label++)
+            ck_assert_int_eq(export_is_object(&labels, label), label && !labels.is_void[label]);
+        for (int32_t label = 1; label < 4; label++)
+            ck_assert_int_eq(export_category(&labels, label), label);
+        yolo_put_data(&text, &labels);
+        must_say(taken(&text), "names:\n  0: \"cow\"\n  1: \"dog\"\n  2: \"elk\"\n");
+        yolo_put_classes(&text, &labels);
+        ck_assert_str_eq(taken(&text), "cow\ndog\nelk\n");
+    }
+    coco_put_categories(&text, &labels);
+    ck_assert_str_eq(taken(&text), "\n],\"categories\":[\n{\"id\":1,\"name\":\"cow\",\"supercategory\":\"\"},\n"
+                                   "{\"id\":3,\"name\":\"elk\",\"supercategory\":\"\"}\n]}\n");
+    voc_put_labelmap(&text, &labels);
+    ck_assert_str_eq(taken(&text), "# label:color_rgb:parts:actions\ncow:128,0,0::\nelk:128,128,0::\n");
+}
+
+/* Boxes may be of a class "void", which is an object like others. */
+TEST(a_class_called_void_that_is_not_void_is_an_object)
+{
+    static char names[2][64] = {"background", "void"};
+    const struct clv_labels labels = {.n_labels = 2, .names = names};
+    ck_assert(export_is_object(&labels, 1));
+    ck_assert_int_eq(export_category(&labels, 1), 1);
+}
+
 /* An image's annotations with their numbers. */
 static void put_objects(struct text *text, size_t *n, size_t image, const struct contours *contours,
                         const struct clv_labels *labels, bool runs)
