@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "infer/infer.h"
 #include "infer/oracle/oracle.h"
 
 enum { MAX_LABELS = 256 };
@@ -149,6 +150,7 @@ enum clv_status clv_oracle_decode_costs(struct clv_oracle *oracle, int32_t *y, c
     OWNED(search_release) struct search self = {
         .oracle = oracle, .field = field, .cost = label_cost, .decoding = {.rule = CLV_DECODE_MAP}};
     MUST(check_costs(label_cost, field->n_labels, err));
+    MUST(field_check(field, err));
     self.is_in = array_alloc((size_t)field->n_labels, sizeof *self.is_in);
     self.label = array_alloc((size_t)field->n_labels, sizeof *self.label);
     self.y = array_alloc((size_t)field->n_nodes, sizeof *self.y);

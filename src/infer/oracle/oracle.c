@@ -377,5 +377,6 @@ enum clv_status clv_oracle_decode(struct clv_oracle *oracle, int32_t *y, const s
     if (decoding->rule == CLV_DECODE_ORACLE)
         return clv_oracle_map(oracle, y, NULL, field, err);
     oracle->state = ORACLE_EMPTY;
+    MUST(field_check(field, err));
     return decode(oracle, y, field, is_visible, decoding, err);
 }
