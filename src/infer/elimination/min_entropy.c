@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "infer/infer.h"
 
 #define SHANNON 1e-6 /* orders this near to 1 count as 1 */
 
@@ -222,6 +223,7 @@ enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const stru
 {
     static const struct clv_forest_options maximise = {0};
     const struct clv_field *field = terms->field;
+    MUST(field_check_scores(field, 1, err));
     MUST(reserve(self, field, err));
     MUST(split_nodes(self, field, terms->is_visible, err));
     reduce(self, terms);
