@@ -82,8 +82,8 @@ void windows_release(struct scene *windows);
 
 /* words: histograms of dense-SIFT words, one per scale */
 struct word_map {
-    int32_t *word; /* [height * width] word of the descriptor nearest to each pixel */
-    int32_t *met;  /* [n_words] scratch: the words of one region */
+    int32_t *word;        /* [height * width] word of the descriptor nearest to each pixel */
+    int32_t *met, *count; /* [n_words] scratch: the words of one region; zeros between the calls of words_histogram */
 };
 void word_map_release(struct word_map *map);
 enum clv_status word_map_init(struct word_map *map, const struct sift_image *sift, const struct clv_recipe *recipe,

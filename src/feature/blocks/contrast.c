@@ -53,6 +53,36 @@ struct tally {
     float centre, strip, all;
 };
 
+/* Sets tally[n_codes] to the occurrences of the codes. Adding 1 does not change a float of 2^24, so larger images are
+ * counted in parts. */
+static enum clv_status count_codes(struct tally *tally, const struct zones *zones, const int32_t *code, int32_t n_codes,
+                                   struct clv_error *err)
+{
+    enum { PART = 1 << 24 };
+    struct total {
+        double centre, strip, all;
+    };
+    size_t n = (size_t)n_codes;
+    OWNED_ARRAY struct total *total = array_zalloc(n, sizeof *total);
+    NEED(total);
+    for (int32_t i = 0; i < zones->n_pixels;) {
+        memset(tally, 0, n * sizeof *tally);
+        for (int32_t end = i + smaller(zones->n_pixels - i, PART); i < end; i++) {
+            tally[code[i]].centre += zones->centre[i];
+            tally[code[i]].strip += zones->strip[i];
+            tally[code[i]].all += 1;
+        }
+        for (size_t c = 0; c < n; c++) {
+            total[c].centre += tally[c].centre;
+            total[c].strip += tally[c].strip;
+            total[c].all += tally[c].all;
+        }
+    }
+    for (size_t c = 0; c < n; c++)
+        tally[c] = (struct tally){(float)total[c].centre, (float)total[c].strip, (float)total[c].all};
+    return CLV_OK;
+}
+
 /* Replaces tally.centre by C / (C + R), and tally.strip by S / (S + A), see zones_measure. */
 static void compare_frequencies(struct tally *tally, int32_t n_codes)
 {
@@ -76,13 +106,9 @@ enum clv_status zones_measure(float *odds, size_t stride, const struct zones *zo
                               int32_t n_codes, struct clv_error *err)
 {
     const struct scene *scene = zones->scene;
-    OWNED_ARRAY struct tally *tally = array_zalloc((size_t)n_codes, sizeof *tally);
+    OWNED_ARRAY struct tally *tally = array_alloc((size_t)n_codes, sizeof *tally);
     NEED(tally);
-    for (int32_t i = 0; i < zones->n_pixels; i++) {
-        tally[code[i]].centre += zones->centre[i];
-        tally[code[i]].strip += zones->strip[i];
-        tally[code[i]].all += 1;
-    }
+    MUST(count_codes(tally, zones, code, n_codes, err));
     compare_frequencies(tally, n_codes);
     for (int32_t r = 0; r < scene->n_regions; r++) {
         float inner = 0, edge = 0;

@@ -9,7 +9,7 @@
 
 void word_map_release(struct word_map *map)
 {
-    arrays_free(map->word, map->met);
+    arrays_free(map->word, map->met, map->count);
     *map = (struct word_map){0};
 }
 
@@ -31,9 +31,11 @@ enum clv_status word_map_init(struct word_map *map, const struct sift_image *sif
     size_t n_pixels = (size_t)sift->width * (size_t)sift->height;
     int32_t n_columns = (sift->width + recipe->step_px - 1) / recipe->step_px;
     OWNED_ARRAY int32_t *cell_word = array_alloc((size_t)sift_image_n_cells(sift, recipe->step_px), sizeof *cell_word);
-    OWNED(word_map_release) struct word_map result = {.word = array_alloc(n_pixels, sizeof *result.word),
-                                                      .met = array_alloc((size_t)recipe->n_words, sizeof *result.met)};
-    NEED(cell_word && result.word && result.met);
+    OWNED(word_map_release)
+    struct word_map result = {.word = array_alloc(n_pixels, sizeof *result.word),
+                              .met = array_alloc((size_t)recipe->n_words, sizeof *result.met),
+                              .count = array_zalloc((size_t)recipe->n_words, sizeof *result.count)};
+    NEED(cell_word && result.word && result.met && result.count);
     MUST(find_cells(cell_word, sift, recipe, scale, err));
     for (int32_t y = 0; y < sift->height; y++) {
         const int32_t *cells = cell_word + (size_t)(y / recipe->step_px) * (size_t)n_columns;
@@ -64,14 +66,14 @@ void words_histogram(float *row, const struct scene *scene, const struct word_ma
     int32_t first = scene->start[region], last = scene->start[region + 1], n_met = 0;
     for (int32_t k = first; k < last; k++) {
         int32_t word = map->word[scene->pixel[k]];
-        float *count = row + (size_t)word * (size_t)size;
-        if (*count == 0)
+        if (map->count[word]++ == 0)
             map->met[n_met++] = word;
-        *count += 1;
     }
     for (int32_t k = 0; k < n_met; k++) {
-        float *numbers = row + (size_t)map->met[k] * (size_t)size;
-        kernel_map_share(numbers, kernel_map, *numbers / (float)(last - first));
+        int32_t word = map->met[k];
+        kernel_map_share(row + (size_t)word * (size_t)size, kernel_map,
+                         (float)map->count[word] / (float)(last - first));
+        map->count[word] = 0;
     }
 }
 
