@@ -256,7 +256,8 @@ enum clv_status refine_by_margins(uint8_t *labels, const struct clv_image *image
                                   const double *margin, const struct clv_refine_options *options,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Equals clv_example_vote followed by clv_refine_labels with its votes, but takes 4 bytes per pixel and label less. */
+/* Equals clv_example_vote followed by clv_refine_labels with its votes, but takes 4 bytes per pixel and label less. On
+ * failure labels are unchanged. */
 enum clv_status refine_by_votes(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
                                 const int32_t *y, int32_t n_labels, const struct clv_refine_options *options,
                                 struct clv_error *err) CLV_CHECK;

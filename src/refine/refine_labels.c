@@ -199,11 +199,13 @@ static enum clv_status check_votes(const uint8_t *labels, const struct clv_image
     return CLV_OK;
 }
 
-/* Refines the labels. The caller has set the votes and the possible labels. */
-static enum clv_status expansion_run(struct expansion *self, uint8_t *labels, const struct clv_image *image,
-                                     const struct clv_refine_options *options, int64_t whole, struct clv_error *err)
+/* Sets labels to the refined labels `start`, which may be the same array. The caller has set the votes and the possible
+ * labels. */
+static enum clv_status expansion_run(struct expansion *self, uint8_t *labels, const uint8_t *start,
+                                     const struct clv_image *image, const struct clv_refine_options *options,
+                                     int64_t whole, struct clv_error *err)
 {
-    MUST(expansion_init(self, labels, image, options->coupling, err));
+    MUST(expansion_init(self, start, image, options->coupling, err));
     self->prior = (float)options->prior;
     for (int32_t round = 0; round < options->rounds; round++) {
         MUST(learn_colours(self, options, err));
@@ -226,7 +228,7 @@ enum clv_status refine_many(uint8_t *labels, const struct clv_image *image, cons
     size_t n = (size_t)image->width * (size_t)image->height;
     for (size_t k = 0; k < n * (size_t)n_labels; k++) /* labels without any vote are impossible */
         expansion.is_possible[k / n] |= votes[k] > 0;
-    return expansion_run(&expansion, labels, image, options, whole, err);
+    return expansion_run(&expansion, labels, labels, image, options, whole, err);
 }
 
 enum clv_status clv_refine_labels(uint8_t *labels, const struct clv_image *image, const float *votes, int32_t n_labels,
@@ -241,13 +243,15 @@ enum clv_status refine_by_votes(uint8_t *labels, const struct clv_image *image, 
 {
     MUST(refine_check_options(options, err));
     MUST(check_size(image, n_labels, err));
+    OWNED_ARRAY uint8_t *voted = array_alloc((size_t)image->width, (size_t)image->height);
+    NEED(voted);
     OWNED(expansion_release) struct expansion expansion = {.n_labels = n_labels, .votes = {.of_pixels = NULL}};
-    MUST(clv_example_vote(labels, NULL, example, y, n_labels, err));
+    MUST(clv_example_vote(voted, NULL, example, y, n_labels, err));
     if (example->grid.n_rows)
         MUST(patch_votes_init(&expansion.votes.patches, example, y, err));
     else
-        expansion.votes.of_superpixels = labels; /* labels are written at the end only */
+        expansion.votes.of_superpixels = voted;
     for (int32_t i = 0; i < example->superpixels.n; i++)
         expansion.is_possible[y[i]] = true;
-    return expansion_run(&expansion, labels, image, options, PIXEL_CUT_WHOLE, err);
+    return expansion_run(&expansion, labels, voted, image, options, PIXEL_CUT_WHOLE, err);
 }

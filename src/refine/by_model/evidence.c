@@ -169,8 +169,8 @@ enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const stru
     NEED(result.nodes && result.is_open);
     for (int32_t i = 0; i < example->problem.n_nodes; i++)
         result.is_open[y[i]] = 1;
-    MUST(clv_example_vote(labels, result.nodes, example, y, result.n_labels, err));
     MUST(read_maps(&result, example, maps, model, err));
+    MUST(clv_example_vote(labels, result.nodes, example, y, result.n_labels, err));
     *self = TAKE(result);
     return CLV_OK;
 }
