@@ -17,8 +17,8 @@ static void bins_of_row(int32_t *colours, float *lab, const struct clv_image *im
         colours[x] = colour_bin(lab + 3 * x, BINS);
 }
 
-/* Sets ratio[COLOURS] to the log ratios of the colours of counts[2][COLOURS], background and foreground. ratio has space
- * for as many values as counts. */
+/* Sets ratio[COLOURS] to the log ratios of the colours of counts[2][COLOURS], background and foreground. ratio has
+ * space for as many values as counts. */
 static void take_ratios(float *ratio, const int32_t *counts)
 {
     float *background = ratio, *foreground = ratio + COLOURS;

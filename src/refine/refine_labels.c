@@ -173,17 +173,6 @@ static enum clv_status expand_all(struct expansion *self, int64_t whole, struct 
     return CLV_OK;
 }
 
-static enum clv_status check_size(const struct clv_image *image, int32_t n_labels, struct clv_error *err)
-{
-    if (image->channels != 3 || image->width < 1 || image->height < 1 ||
-        (int64_t)image->width * image->height > REFINE_MAX_PIXELS)
-        return fail(err, CLV_ERR_USAGE, "refining needs 3 channels and at most %d pixels, not %dx%d with %d channels",
-                    REFINE_MAX_PIXELS, image->width, image->height, image->channels);
-    if (n_labels < 2 || n_labels > CLV_MAX_LABELS)
-        return fail(err, CLV_ERR_USAGE, "refining: %d labels, must be 2 to %d", n_labels, CLV_MAX_LABELS);
-    return CLV_OK;
-}
-
 static enum clv_status check_votes(const uint8_t *labels, const struct clv_image *image, const float *votes,
                                    int32_t n_labels, struct clv_error *err)
 {
@@ -222,7 +211,7 @@ enum clv_status refine_many(uint8_t *labels, const struct clv_image *image, cons
     clv_refine_defaults(&defaults);
     options = options ? options : &defaults;
     MUST(refine_check_options(options, err));
-    MUST(check_size(image, n_labels, err));
+    MUST(refine_check_size(image->width, image->height, image->channels, n_labels, err));
     MUST(check_votes(labels, image, votes, n_labels, err));
     OWNED(expansion_release) struct expansion expansion = {.n_labels = n_labels, .votes = {.of_pixels = votes}};
     size_t n = (size_t)image->width * (size_t)image->height;
@@ -242,7 +231,7 @@ enum clv_status refine_by_votes(uint8_t *labels, const struct clv_image *image, 
                                 struct clv_error *err)
 {
     MUST(refine_check_options(options, err));
-    MUST(check_size(image, n_labels, err));
+    MUST(refine_check_size(image->width, image->height, image->channels, n_labels, err));
     OWNED_ARRAY uint8_t *voted = array_alloc((size_t)image->width, (size_t)image->height);
     NEED(voted);
     OWNED(expansion_release) struct expansion expansion = {.n_labels = n_labels, .votes = {.of_pixels = NULL}};
