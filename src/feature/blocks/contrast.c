@@ -365,16 +365,11 @@ double contrast_met(const struct clv_recipe *recipe, double of_node, double of_i
     return 2 * contrast_measures(recipe);
 }
 
-/* Soft binning: each measure is shared by the two bins whose centres are next to it, by linear interpolation. */
 void contrast_fill(float *row, const struct views *views, int32_t region)
 {
     const float *measures = views->measures + (size_t)region * (size_t)views->n_measures;
-    for (int32_t k = 0; k < views->n_measures; k++) {
-        float at = measures[k] * (BINS - 1);
-        int low = int32_within((double)at, 0, BINS - 2);
-        row[k * BINS + low] = MEASURE_WEIGHT * ((float)(low + 1) - at);
-        row[k * BINS + low + 1] = MEASURE_WEIGHT * (at - (float)low);
-    }
+    for (int32_t k = 0; k < views->n_measures; k++)
+        soft_bins_fill(row + k * BINS, BINS, measures[k] * (BINS - 1), MEASURE_WEIGHT);
 }
 
 void contrast_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index)
