@@ -60,7 +60,7 @@ static struct clv_field part_of(const struct search *self, size_t k)
     for (int32_t e = 0; e < (field->is_shared && field->n_edges > 0 ? 1 : field->n_edges); e++)
         for (size_t a = 0; a < k; a++)
             for (size_t b = 0; b < k; b++)
-                self->table[((size_t)e * k + a) * k + b] = pair_score(field, e, self->label[a], self->label[b]);
+                self->table[((size_t)e * k + a) * k + b] = field_pair_score(field, e, self->label[a], self->label[b]);
     return part;
 }
 

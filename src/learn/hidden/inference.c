@@ -246,9 +246,9 @@ static enum clv_status fix_labels(struct hidden_rest *rest, struct clv_field *le
                        per_edge * sizeof *rest->pairwise);
             left->n_edges++;
         } else if (y_a == CLV_UNKNOWN) {
-            rest->unary[a] += pair_score(field, e, 1, y_b) - pair_score(field, e, 0, y_b);
+            rest->unary[a] += field_pair_score(field, e, 1, y_b) - field_pair_score(field, e, 0, y_b);
         } else if (y_b == CLV_UNKNOWN) {
-            rest->unary[b] += pair_score(field, e, y_a, 1) - pair_score(field, e, y_a, 0);
+            rest->unary[b] += field_pair_score(field, e, y_a, 1) - field_pair_score(field, e, y_a, 0);
         }
     }
     return CLV_OK;
