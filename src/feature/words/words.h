@@ -100,8 +100,9 @@ void mixture_shares(float *share, const struct mixture_view *view, const float *
 /* Instruction sets of the assignment; every level gives the same words. */
 enum words_level { WORDS_PLAIN, WORDS_AVX2, WORDS_AVX512_VNNI, WORDS_LEVELS };
 
-/* The VNNI kernels multiply unsigned by signed bytes: 128 is subtracted from one side, d, and the other, c, is packed in
- * blocks of 16 vectors, [CLV_DESCRIPTOR_SIZE/4][16 lanes][4 coordinates]. Then 2<d,c> - |c|^2 = 2<d-128,c> + bias of c. */
+/* The VNNI kernels multiply unsigned by signed bytes: 128 is subtracted from one side, d, and the other, c, is packed
+ * in blocks of 16 vectors, [CLV_DESCRIPTOR_SIZE/4][16 lanes][4 coordinates]. Then 2<d,c> - |c|^2 = 2<d-128,c> + the
+ * bias of c. */
 enum { VNNI_LANES = 16 };
 
 /* Writes a vector to a lane of a block and returns its bias, 256 sum(c) - |c|^2. */
