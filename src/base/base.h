@@ -468,6 +468,11 @@ static inline int32_t smaller(int32_t a, int32_t b)
     return a < b ? a : b;
 }
 
+static inline size_t smaller_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 static inline int32_t larger(int32_t a, int32_t b)
 {
     return a > b ? a : b;
@@ -592,6 +597,9 @@ bool parse_double(const char *string, double *value);
 /* Returns the next line from *cursor (up to `end`), terminated in place without "\n" or "\r\n", and advances *cursor.
  * NULL at the end. The buffer must have one writable byte at `end`. */
 char *line_next(char **cursor, char *end);
+
+/* Returns the text after a leading byte order mark of UTF-8, and reduces *size accordingly. */
+char *text_skip_mark(char *bytes, size_t *size);
 
 /* Splits a line at tabs in place; returns the number of fields, of which at most `max` are stored. */
 size_t split_tabs(char *line, char **fields, size_t max);

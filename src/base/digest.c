@@ -24,11 +24,6 @@ uint64_t hash_words(uint64_t hash, const unsigned char *bytes, size_t size)
     return hash_bytes(hash, bytes + i, size - i);
 }
 
-static size_t part_at(size_t begin, size_t size, size_t max_size)
-{
-    return size - begin < max_size ? size - begin : max_size;
-}
-
 /* For files that are too large to be mapped. */
 static enum clv_status hash_read(uint64_t *hash, const char *path, struct clv_error *err)
 {
@@ -38,7 +33,7 @@ static enum clv_status hash_read(uint64_t *hash, const char *path, struct clv_er
     OWNED_ARRAY unsigned char *part = array_alloc(READ_SIZE, 1);
     NEED(part);
     for (size_t begin = 0; begin < source.size; begin += READ_SIZE) {
-        size_t size = part_at(begin, source.size, READ_SIZE);
+        size_t size = smaller_size(source.size - begin, READ_SIZE);
         MUST(file_source_read(part, &source, begin, size, err));
         *hash = hash_words(*hash, part, size);
     }
@@ -56,7 +51,7 @@ enum clv_status digest_file(char digest[DIGEST_SIZE], const char *path, struct c
         MUST(status);
         hash = hash_number(HASH_START, map.size);
         for (size_t begin = 0; begin < map.size; begin += PART_SIZE) {
-            hash = hash_words(hash, map.bytes + begin, part_at(begin, map.size, PART_SIZE));
+            hash = hash_words(hash, map.bytes + begin, smaller_size(map.size - begin, PART_SIZE));
             file_map_forget(&map);
         }
     }

@@ -38,11 +38,6 @@ int clv_status_exit_code(enum clv_status status)
     return known(status) ? statuses[status].exit_code : 70;
 }
 
-static size_t smaller_length(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Returns the length of the path with which a message of this format begins. Leaves args as it is. */
 static size_t path_length_of(const char *format, va_list args)
 {
@@ -52,7 +47,7 @@ static size_t path_length_of(const char *format, va_list args)
     va_copy(copy, args);
     const char *path = va_arg(copy, const char *);
     va_end(copy);
-    return path ? smaller_length(strlen(path), CLV_ERROR_MESSAGE_MAX - 1) : 0;
+    return path ? smaller_size(strlen(path), CLV_ERROR_MESSAGE_MAX - 1) : 0;
 }
 
 static void record(struct clv_error *err, enum clv_status status, int os_errno, const char *format, va_list args)
@@ -127,7 +122,7 @@ enum clv_status fail_within(struct clv_error *err, enum clv_status status, const
 {
     if (err && path) {
         fail_about(err, status, path);
-        err->path_length = smaller_length(strlen(path), sizeof err->message - 1);
+        err->path_length = smaller_size(strlen(path), sizeof err->message - 1);
     }
     return status;
 }
@@ -162,7 +157,7 @@ enum clv_status fail_told(struct clv_error *err, enum clv_status status, const c
 {
     fail(err, status, "%s", message);
     if (err) {
-        err->path_length = smaller_length(path_length, strlen(err->message));
+        err->path_length = smaller_size(path_length, strlen(err->message));
         err->kind = kind;
     }
     return status;

@@ -289,6 +289,14 @@ bool parse_double(const char *string, double *value)
     return true;
 }
 
+char *text_skip_mark(char *bytes, size_t *size)
+{
+    static const char mark[3] = "\xef\xbb\xbf";
+    bool has_mark = *size >= sizeof mark && memcmp(bytes, mark, sizeof mark) == 0;
+    *size -= has_mark ? sizeof mark : 0;
+    return bytes + (has_mark ? sizeof mark : 0);
+}
+
 char *line_next(char **cursor, char *end)
 {
     char *line = *cursor;
@@ -337,11 +345,6 @@ bool text_ends_with(const char *string, const char *suffix)
 
 #define LONGEST_NAME 31
 
-static int min(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 /* Optimal string alignment distance; LONGEST_NAME if a name is longer than that. */
 static int distance(const char *a, const char *b)
 {
@@ -354,10 +357,10 @@ static int distance(const char *a, const char *b)
                 table[i][j] = i + j;
                 continue;
             }
-            int best = min(table[i - 1][j], table[i][j - 1]) + 1;
-            best = min(best, table[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            int best = smaller(table[i - 1][j], table[i][j - 1]) + 1;
+            best = smaller(best, table[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                best = min(best, table[i - 2][j - 2] + 1);
+                best = smaller(best, table[i - 2][j - 2] + 1);
             table[i][j] = best;
         }
     }

@@ -83,6 +83,10 @@ const char *clv_tensors_metadata_key(const struct clv_tensors *tensors, size_t i
 enum clv_status clv_tensors_write(const char *path, const struct clv_tensor *tensors, size_t n_tensors,
                                   const char *const (*metadata)[2], size_t n_metadata, struct clv_error *err) CLV_CHECK;
 
+/* For qsort: compare pointers to tensors by name, and pointers to pairs of metadata by key. */
+int tensor_compare_names(const void *a, const void *b);
+int pair_compare_keys(const void *a, const void *b);
+
 size_t clv_dtype_size(enum clv_dtype dtype);
 
 /* Labels in tensor files: names as JSON, colours as the tensor "palette" u8 [256][3]. Models and feature files carry
@@ -311,6 +315,9 @@ enum clv_status item_mask_read(struct clv_mask *mask, const struct clv_item *ite
 
 /* Reads labels.tsv in the root; if it does not exist, the labels are background and foreground. */
 enum clv_status set_read_labels(struct clv_set *set, struct clv_error *err) CLV_CHECK;
+
+/* Returns whether `split` is one of the comma-separated names; NULL: there are none. */
+bool split_is_listed(const char *names, const char *split);
 
 /* clv_set_select for learning: NULL selects the split "train" if it exists, else all items. */
 enum clv_status set_select_training(struct clv_set *set, const char *splits, struct clv_error *err) CLV_CHECK;

@@ -58,7 +58,7 @@ bool tensor_bytes(size_t *bytes, const struct clv_tensor *tensor)
     return true;
 }
 
-static int compare_names(const void *a, const void *b)
+int tensor_compare_names(const void *a, const void *b)
 {
     return strcmp((*(const struct clv_tensor *const *)a)->name, (*(const struct clv_tensor *const *)b)->name);
 }
@@ -67,10 +67,10 @@ static int compare_layout(const void *a, const void *b)
 {
     size_t a_size = clv_dtype_size((*(const struct clv_tensor *const *)a)->dtype);
     size_t b_size = clv_dtype_size((*(const struct clv_tensor *const *)b)->dtype);
-    return a_size != b_size ? (a_size < b_size ? 1 : -1) : compare_names(a, b);
+    return a_size != b_size ? (a_size < b_size ? 1 : -1) : tensor_compare_names(a, b);
 }
 
-static int compare_keys(const void *a, const void *b)
+int pair_compare_keys(const void *a, const void *b)
 {
     return strcmp((*(const char *const *const *)a)[0], (*(const char *const *const *)b)[0]);
 }
@@ -168,8 +168,8 @@ enum clv_status tensors_begin(struct file_writer *writer, size_t *order, const c
         sorted.tensors[i] = &content->tensors[i];
     for (size_t i = 0; i < n_pairs; i++)
         sorted.pairs[i] = content->metadata[i];
-    qsort(sorted.tensors, n, sizeof *sorted.tensors, compare_names);
-    qsort(sorted.pairs, n_pairs, sizeof *sorted.pairs, compare_keys);
+    qsort(sorted.tensors, n, sizeof *sorted.tensors, tensor_compare_names);
+    qsort(sorted.pairs, n_pairs, sizeof *sorted.pairs, pair_compare_keys);
     MUST(check_arguments(path, &sorted, err));
     qsort(sorted.tensors, n, sizeof *sorted.tensors, compare_layout);
     for (size_t i = 0; i < n; i++)

@@ -38,17 +38,16 @@ enum clv_status clv_set_read(struct clv_set *set, const char *path, struct clv_e
     return kind == PATH_ABSENT ? clv_set_read_folder(set, path, err) : clv_set_read_manifest(set, manifest, err);
 }
 
-/* Whether `split` is one of the comma-separated names. */
-static bool is_listed(const char *names, const char *split, size_t length)
+bool split_is_listed(const char *names, const char *split)
 {
-    for (const char *name = names;; name++) {
+    size_t length = strlen(split);
+    for (const char *name = names; name; name = *name ? name + 1 : NULL) {
         const char *end = strchrnul(name, ',');
         if ((size_t)(end - name) == length && memcmp(name, split, length) == 0)
             return true;
-        if (!*end)
-            return false;
         name = end;
     }
+    return false;
 }
 
 static bool has_split(const struct clv_set *set, const char *split, size_t length)
@@ -118,7 +117,7 @@ enum clv_status clv_set_select(struct clv_set *set, const char *splits, struct c
     }
     size_t kept = 0;
     for (size_t i = 0; i < set->n_items; i++) {
-        if (is_listed(splits, set->items[i].split, strlen(set->items[i].split)))
+        if (split_is_listed(splits, set->items[i].split))
             set->items[kept++] = set->items[i];
         else
             item_release(&set->items[i]);

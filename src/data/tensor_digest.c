@@ -39,16 +39,6 @@ static void print_digest(char digest[DIGEST_SIZE], uint64_t hash)
     snprintf(digest, DIGEST_SIZE, "fnv1a:%016" PRIx64, hash);
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-    return strcmp((*(const char *const *const *)a)[0], (*(const char *const *const *)b)[0]);
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp((*(const struct clv_tensor *const *)a)->name, (*(const struct clv_tensor *const *)b)->name);
-}
-
 enum clv_status tensors_write_digested(const char *path, const struct clv_tensor *tensors, size_t n_tensors,
                                        const char *const (*metadata)[2], size_t n_metadata, struct clv_error *err)
 {
@@ -63,8 +53,8 @@ enum clv_status tensors_write_digested(const char *path, const struct clv_tensor
     }
     for (size_t i = 0; i < n_tensors; i++)
         sorted[i] = &tensors[i];
-    qsort(pairs, n_metadata, sizeof *pairs, compare_keys);
-    qsort(sorted, n_tensors, sizeof *sorted, compare_names);
+    qsort(pairs, n_metadata, sizeof *pairs, pair_compare_keys);
+    qsort(sorted, n_tensors, sizeof *sorted, tensor_compare_names);
     uint64_t hash = HASH_START;
     OWNED(text_release) struct text scratch = {0};
     text_init(&scratch, SIZE_MAX / 2);

@@ -58,12 +58,10 @@ static enum clv_status parse_header(struct tsv *table, struct clv_error *err)
 
 enum clv_status tsv_parse(struct tsv *table, const char *path, char *bytes, size_t size, struct clv_error *err)
 {
-    static const char bom[3] = "\xef\xbb\xbf";
-    size_t skipped = size >= sizeof bom && memcmp(bytes, bom, sizeof bom) == 0 ? sizeof bom : 0;
     *table = (struct tsv){0};
-    OWNED(tsv_release) struct tsv result = {
-        .path = path, .bytes = bytes, .cursor = bytes + skipped, .end = bytes + size};
+    OWNED(tsv_release) struct tsv result = {.path = path, .bytes = bytes, .end = bytes + size};
     MUST(check_text(&result, bytes, size, err));
+    result.cursor = text_skip_mark(bytes, &size);
     MUST(parse_header(&result, err));
     *table = TAKE(result);
     return CLV_OK;

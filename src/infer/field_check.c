@@ -92,8 +92,8 @@ enum clv_status field_check_scores(const struct clv_field *field, double tempera
 {
     MUST(field_check(field, err));
     if (field->n_labels > CLV_BP_MAX_LABELS || field->n_edges > INT32_MAX / 2)
-        return fail(err, CLV_ERR_USAGE, "%d labels or %d edges are too many for belief propagation", field->n_labels,
-                    field->n_edges);
+        return fail(err, CLV_ERR_USAGE, "%d labels or %d edges are too many for elimination and belief propagation",
+                    field->n_labels, field->n_edges);
     double largest = LARGEST_SCORE * fmin(temperature, 1);
     size_t k = (size_t)field->n_labels, columns = k == 2 ? 1 : k;
     for (size_t c = 0; c < (size_t)field->n_nodes * columns; c++)

@@ -36,6 +36,31 @@ size_t scores_find_unsound(double *total, const double *value, size_t n, double 
 /* Returns the clause that an error message appends to the value that scores_find_unsound found. */
 const char *scores_complaint(double value);
 
+/* Scores of labels. */
+
+static inline double field_unary_score(const struct clv_field *field, int32_t node, int32_t label)
+{
+    if (field->n_labels == 2)
+        return label ? field->unary[node] : 0;
+    return field->unary[(size_t)node * (size_t)field->n_labels + (size_t)label];
+}
+
+/* Returns the pairwise score of an edge whose first end has label a and whose second one has label b, in form POTTS or
+ * FULL. */
+static inline double field_pair_score(const struct clv_field *field, int32_t edge, int32_t a, int32_t b)
+{
+    if (field->form == CLV_PAIRWISE_POTTS)
+        return a == b ? 0 : -field->pairwise[edge];
+    return clv_field_table(field, edge)[(size_t)a * (size_t)field->n_labels + (size_t)b];
+}
+
+/* Returns the same of an edge whose end `node` has label a and whose other end has label b. */
+static inline double field_link_score(const struct clv_field *field, int32_t edge, int32_t node, int32_t a, int32_t b)
+{
+    bool is_first = field->edges[edge][0] == node;
+    return field_pair_score(field, edge, is_first ? a : b, is_first ? b : a);
+}
+
 /* Returns whether the field has full tables and is one chain: edge e joins nodes e and e + 1. */
 bool field_is_chain(const struct clv_field *field);
 

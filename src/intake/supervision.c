@@ -77,9 +77,7 @@ static enum clv_status names_read(struct names *self, const char *path, struct c
 {
     size_t size, line = 0, kept = 0;
     MUST(file_read(&self->bytes, &size, path, NAMES_MAX_SIZE, err));
-    char *cursor = self->bytes, *end = self->bytes + size, *text;
-    if (size >= 3 && memcmp(cursor, "\xEF\xBB\xBF", 3) == 0)
-        cursor += 3;
+    char *end = self->bytes + size, *cursor = text_skip_mark(self->bytes, &size), *text;
     while ((text = line_next(&cursor, end))) {
         line++;
         if (strncmp(text, "./", 2) == 0)
@@ -97,18 +95,6 @@ static enum clv_status names_read(struct names *self, const char *path, struct c
             self->list[kept++] = self->list[i];
     self->n = kept;
     return CLV_OK;
-}
-
-static bool is_listed(const char *splits, const char *split)
-{
-    size_t length = strlen(split);
-    for (const char *name = splits; name; name = *name ? name + 1 : NULL) {
-        const char *end = strchrnul(name, ',');
-        if ((size_t)(end - name) == length && memcmp(name, split, length) == 0)
-            return true;
-        name = end;
-    }
-    return false;
 }
 
 typedef bool item_test(void *context, struct clv_item *item);
@@ -177,7 +163,8 @@ static enum clv_status keep_only(struct clv_set *set, const char *path, const st
 static bool is_not_weak(void *context, struct clv_item *item)
 {
     const struct clv_train_options *options = context;
-    return !is_listed(options->weak_split, item->split) && !is_listed(options->unlabelled_split, item->split);
+    return !split_is_listed(options->weak_split, item->split) &&
+           !split_is_listed(options->unlabelled_split, item->split);
 }
 
 static bool has_mask(void *context, struct clv_item *item)

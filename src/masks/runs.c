@@ -188,13 +188,12 @@ enum clv_status mask_runs_parse(struct mask_runs *runs, const char *path, char *
                                 struct clv_error *err)
 {
     OWNED(mask_runs_release) struct mask_runs result = {.bytes = bytes};
-    struct csv csv = {.path = path, .cursor = bytes, .end = bytes + size};
+    struct csv csv = {.path = path, .end = bytes + size};
     int columns[N_KINDS];
     bool more;
     bytes[size] = 0;
     FAIL_IF(memchr(bytes, 0, size), CLV_ERR_DATA, "%s: holds a zero byte, as no CSV does", path);
-    if (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
-        csv.cursor += 3;
+    csv.cursor = text_skip_mark(bytes, &size);
     const size_t head = strcspn(csv.cursor, "\r\n");
     csv.separator = memchr(csv.cursor, ',', head)    ? ','
                     : memchr(csv.cursor, ';', head)  ? ';'

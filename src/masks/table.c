@@ -66,10 +66,8 @@ enum clv_status colour_table_parse(struct colour_table *self, const char *path, 
 {
     OWNED(colour_table_release) struct colour_table result = {.bytes = bytes};
     size_t capacity = 0;
-    char *cursor = bytes;
-    if (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
-        cursor += 3;
-    for (char *line; (line = line_next(&cursor, bytes + size));) {
+    char *end = bytes + size, *cursor = text_skip_mark(bytes, &size);
+    for (char *line; (line = line_next(&cursor, end));) {
         struct code_row row;
         if (!parse_line(&row, line))
             continue;

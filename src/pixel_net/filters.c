@@ -34,6 +34,12 @@ static void pad(float *padded, const float *row, int32_t width, int32_t radius)
         padded[x + radius] = row[within(x, width)];
 }
 
+/* Returns the unscaled weight of a pixel k pixels away. */
+static double gauss(int32_t k, double deviation)
+{
+    return k == 0 ? 1 : portable_exp(-k * k / (2 * deviation * deviation));
+}
+
 enum clv_status filter_gauss(float *out, const float *in, int32_t width, int32_t height, double deviation,
                              struct clv_error *err)
 {
@@ -41,9 +47,9 @@ enum clv_status filter_gauss(float *out, const float *in, int32_t width, int32_t
     float weight[2 * MAX_RADIUS + TAPS] = {0}; /* weights after the last one are 0 */
     double total = 0;
     for (int32_t k = -radius; k <= radius; k++)
-        total += portable_exp(-k * k / (2 * deviation * deviation));
+        total += gauss(k, deviation);
     for (int32_t k = -radius; k <= radius; k++)
-        weight[k + radius] = (float)(portable_exp(-k * k / (2 * deviation * deviation)) / total);
+        weight[k + radius] = (float)(gauss(k, deviation) / total);
     size_t w = (size_t)width;
     OWNED_ARRAY float *between = array_zalloc((size_t)height, w * sizeof *between);
     OWNED_ARRAY float *padded = array_alloc(w + 2 * (size_t)radius, sizeof *padded);

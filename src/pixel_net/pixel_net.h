@@ -12,8 +12,8 @@
 
 /* Filters of planes[height][width]. Beyond the border they use the nearest pixel inside. */
 
-/* Smooths `in` by a Gaussian of standard deviation `deviation` in pixels, cut off at three deviations and at 64 pixels.
- * out may be in. O(pixels x deviation). */
+/* Smooths `in` by a Gaussian of standard deviation `deviation` in pixels, cut off at three deviations and at 64 pixels;
+ * a deviation of 0 changes nothing. out may be in. O(pixels x deviation). */
 enum clv_status filter_gauss(float *out, const float *in, int32_t width, int32_t height, double deviation,
                              struct clv_error *err) CLV_CHECK;
 

@@ -17,11 +17,14 @@ static void bins_of_row(int32_t *colours, float *lab, const struct clv_image *im
         colours[x] = colour_bin(lab + 3 * x, BINS);
 }
 
-/* Replaces counts[0] of counts[2][COLOURS], background and foreground, by the log ratios of the colours. */
-static void take_ratios(float *counts)
+/* Sets ratio[COLOURS] to the log ratios of the colours of counts[2][COLOURS], background and foreground. ratio has
+ * space for as many values as counts. */
+static void take_ratios(float *ratio, const int32_t *counts)
 {
-    float *background = counts, *foreground = counts + COLOURS;
-    colour_bins_smooth_all(counts, 2, BINS);
+    float *background = ratio, *foreground = ratio + COLOURS;
+    for (size_t c = 0; c < (size_t)2 * COLOURS; c++)
+        ratio[c] = (float)counts[c];
+    colour_bins_smooth_all(ratio, 2, BINS);
     double total[2] = {0, 0};
     for (size_t c = 0; c < COLOURS; c++) {
         total[0] += (double)background[c];
@@ -37,21 +40,22 @@ enum clv_status fine_colours_ratio(float *ratio, const struct clv_image *image, 
                                    struct clv_error *err)
 {
     size_t width = (size_t)image->width;
-    OWNED_ARRAY float *counts = array_zalloc((size_t)2 * COLOURS, sizeof *counts);
+    OWNED_ARRAY int32_t *counts = array_zalloc((size_t)2 * COLOURS, sizeof *counts);
+    OWNED_ARRAY float *of_colour = array_alloc((size_t)2 * COLOURS, sizeof *of_colour);
     OWNED_ARRAY float *lab = array_alloc(width, 3 * sizeof *lab);
     OWNED_ARRAY int32_t *colours = array_alloc(width, sizeof *colours);
-    NEED(counts && lab && colours);
+    NEED(counts && of_colour && lab && colours);
     for (int32_t y = 0; y < image->height; y++) {
         const uint8_t *row = labels + (size_t)y * width;
         bins_of_row(colours, lab, image, y);
         for (size_t x = 0; x < width; x++)
             counts[(row[x] == 1 ? COLOURS : 0) + colours[x]]++;
     }
-    take_ratios(counts);
+    take_ratios(of_colour, counts);
     for (int32_t y = 0; y < image->height; y++) {
         bins_of_row(colours, lab, image, y);
         for (size_t x = 0; x < width; x++)
-            ratio[(size_t)y * width + x] = counts[colours[x]];
+            ratio[(size_t)y * width + x] = of_colour[colours[x]];
     }
     return CLV_OK;
 }

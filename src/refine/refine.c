@@ -128,13 +128,22 @@ enum clv_status refine_check_options(const struct clv_refine_options *options, s
     return CLV_OK;
 }
 
+enum clv_status refine_check_size(int32_t width, int32_t height, int32_t n_channels, int32_t n_labels,
+                                  struct clv_error *err)
+{
+    FAIL_IF(n_channels != 3 || width < 1 || height < 1 || (int64_t)width * height > REFINE_MAX_PIXELS, CLV_ERR_USAGE,
+            "refining needs 3 channels and at most %d pixels, not %dx%d with %d channels", REFINE_MAX_PIXELS, width,
+            height, n_channels);
+    FAIL_IF(n_labels < 2 || n_labels > CLV_MAX_LABELS, CLV_ERR_USAGE, "refining: %d labels, must be 2..%d", n_labels,
+            CLV_MAX_LABELS);
+    return CLV_OK;
+}
+
 static enum clv_status check(const uint8_t *labels, const struct clv_image *image, const float *prior,
                              struct clv_error *err)
 {
     int32_t width = image->width;
-    if (image->channels != 3 || width < 1 || image->height < 1 || (int64_t)width * image->height > REFINE_MAX_PIXELS)
-        return fail(err, CLV_ERR_USAGE, "refining needs 3 channels and at most %d pixels, not %dx%d with %d channels",
-                    REFINE_MAX_PIXELS, width, image->height, image->channels);
+    MUST(refine_check_size(width, image->height, image->channels, 2, err));
     for (int32_t p = 0; p < width * image->height; p++) {
         if (labels[p] > 1)
             return fail(err, CLV_ERR_USAGE, "refining knows labels 0 and 1; pixel (%d, %d) has %d", p % width,

@@ -256,7 +256,8 @@ enum clv_status refine_by_margins(uint8_t *labels, const struct clv_image *image
                                   const double *margin, const struct clv_refine_options *options,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Equals clv_example_vote followed by clv_refine_labels with its votes, but takes 4 bytes per pixel and label less. */
+/* Equals clv_example_vote followed by clv_refine_labels with its votes, but takes 4 bytes per pixel and label less. On
+ * failure labels are unchanged. */
 enum clv_status refine_by_votes(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
                                 const int32_t *y, int32_t n_labels, const struct clv_refine_options *options,
                                 struct clv_error *err) CLV_CHECK;
@@ -270,7 +271,18 @@ enum clv_status refine_two(uint8_t *labels, const struct clv_image *image, const
 enum clv_status refine_many(uint8_t *labels, const struct clv_image *image, const float *votes, int32_t n_labels,
                             const struct clv_refine_options *options, int64_t whole, struct clv_error *err) CLV_CHECK;
 
-/* Returns CLV_ERR_USAGE and names the value if one is out of range. */
+/* Both return CLV_ERR_USAGE and name the value if one is out of range. */
 enum clv_status refine_check_options(const struct clv_refine_options *options, struct clv_error *err) CLV_CHECK;
+enum clv_status refine_check_size(int32_t width, int32_t height, int32_t n_channels, int32_t n_labels,
+                                  struct clv_error *err) CLV_CHECK;
+
+/* Returns the label with the largest value at pixel p in planes[n_labels][n], the first at ties. */
+static inline size_t refine_most_probable(const float *planes, size_t n_labels, size_t n, size_t p)
+{
+    size_t best = 0;
+    for (size_t a = 1; a < n_labels; a++)
+        best = planes[a * n + p] > planes[best * n + p] ? a : best;
+    return best;
+}
 
 #endif

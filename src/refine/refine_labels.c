@@ -173,17 +173,6 @@ static enum clv_status expand_all(struct expansion *self, int64_t whole, struct 
     return CLV_OK;
 }
 
-static enum clv_status check_size(const struct clv_image *image, int32_t n_labels, struct clv_error *err)
-{
-    if (image->channels != 3 || image->width < 1 || image->height < 1 ||
-        (int64_t)image->width * image->height > REFINE_MAX_PIXELS)
-        return fail(err, CLV_ERR_USAGE, "refining needs 3 channels and at most %d pixels, not %dx%d with %d channels",
-                    REFINE_MAX_PIXELS, image->width, image->height, image->channels);
-    if (n_labels < 2 || n_labels > CLV_MAX_LABELS)
-        return fail(err, CLV_ERR_USAGE, "refining: %d labels, must be 2 to %d", n_labels, CLV_MAX_LABELS);
-    return CLV_OK;
-}
-
 static enum clv_status check_votes(const uint8_t *labels, const struct clv_image *image, const float *votes,
                                    int32_t n_labels, struct clv_error *err)
 {
@@ -199,11 +188,13 @@ static enum clv_status check_votes(const uint8_t *labels, const struct clv_image
     return CLV_OK;
 }
 
-/* Refines the labels. The caller has set the votes and the possible labels. */
-static enum clv_status expansion_run(struct expansion *self, uint8_t *labels, const struct clv_image *image,
-                                     const struct clv_refine_options *options, int64_t whole, struct clv_error *err)
+/* Sets labels to the refined labels `start`, which may be the same array. The caller has set the votes and the possible
+ * labels. */
+static enum clv_status expansion_run(struct expansion *self, uint8_t *labels, const uint8_t *start,
+                                     const struct clv_image *image, const struct clv_refine_options *options,
+                                     int64_t whole, struct clv_error *err)
 {
-    MUST(expansion_init(self, labels, image, options->coupling, err));
+    MUST(expansion_init(self, start, image, options->coupling, err));
     self->prior = (float)options->prior;
     for (int32_t round = 0; round < options->rounds; round++) {
         MUST(learn_colours(self, options, err));
@@ -220,13 +211,13 @@ enum clv_status refine_many(uint8_t *labels, const struct clv_image *image, cons
     clv_refine_defaults(&defaults);
     options = options ? options : &defaults;
     MUST(refine_check_options(options, err));
-    MUST(check_size(image, n_labels, err));
+    MUST(refine_check_size(image->width, image->height, image->channels, n_labels, err));
     MUST(check_votes(labels, image, votes, n_labels, err));
     OWNED(expansion_release) struct expansion expansion = {.n_labels = n_labels, .votes = {.of_pixels = votes}};
     size_t n = (size_t)image->width * (size_t)image->height;
     for (size_t k = 0; k < n * (size_t)n_labels; k++) /* labels without any vote are impossible */
         expansion.is_possible[k / n] |= votes[k] > 0;
-    return expansion_run(&expansion, labels, image, options, whole, err);
+    return expansion_run(&expansion, labels, labels, image, options, whole, err);
 }
 
 enum clv_status clv_refine_labels(uint8_t *labels, const struct clv_image *image, const float *votes, int32_t n_labels,
@@ -240,14 +231,16 @@ enum clv_status refine_by_votes(uint8_t *labels, const struct clv_image *image, 
                                 struct clv_error *err)
 {
     MUST(refine_check_options(options, err));
-    MUST(check_size(image, n_labels, err));
+    MUST(refine_check_size(image->width, image->height, image->channels, n_labels, err));
+    OWNED_ARRAY uint8_t *voted = array_alloc((size_t)image->width, (size_t)image->height);
+    NEED(voted);
     OWNED(expansion_release) struct expansion expansion = {.n_labels = n_labels, .votes = {.of_pixels = NULL}};
-    MUST(clv_example_vote(labels, NULL, example, y, n_labels, err));
+    MUST(clv_example_vote(voted, NULL, example, y, n_labels, err));
     if (example->grid.n_rows)
         MUST(patch_votes_init(&expansion.votes.patches, example, y, err));
     else
-        expansion.votes.of_superpixels = labels; /* labels are written at the end only */
+        expansion.votes.of_superpixels = voted;
     for (int32_t i = 0; i < example->superpixels.n; i++)
         expansion.is_possible[y[i]] = true;
-    return expansion_run(&expansion, labels, image, options, PIXEL_CUT_WHOLE, err);
+    return expansion_run(&expansion, labels, voted, image, options, PIXEL_CUT_WHOLE, err);
 }

@@ -32,11 +32,7 @@ struct planes {
 static enum clv_status check(const struct planes *self, int32_t n_channels, struct clv_error *err)
 {
     int32_t n_planes = self->n_labels == 2 ? 1 : self->n_labels;
-    if (self->n_labels < 2 || self->n_labels > CLV_MAX_LABELS)
-        return fail(err, CLV_ERR_USAGE, "refining: %d labels, must be 2..%d", self->n_labels, CLV_MAX_LABELS);
-    if (n_channels != 3 || self->width < 1 || self->height < 1 || self->n > REFINE_MAX_PIXELS)
-        return fail(err, CLV_ERR_USAGE, "refining needs 3 channels and at most %d pixels, not %dx%d with %d channels",
-                    REFINE_MAX_PIXELS, self->width, self->height, n_channels);
+    MUST(refine_check_size(self->width, self->height, n_channels, self->n_labels, err));
     for (int32_t a = 0; a < n_planes; a++)
         for (size_t p = 0; p < self->n; p++) {
             float value = self->values[(size_t)a * self->n + p];
@@ -68,16 +64,9 @@ static enum clv_status clip(float **clipped, struct planes *self, struct clv_err
 /* labels[n] = the most probable labels, the first among equals. */
 static void take_most_probable(uint8_t *labels, const struct planes *self)
 {
-    for (size_t p = 0; p < self->n; p++) {
-        if (self->n_labels == 2) {
-            labels[p] = self->values[p] > 0.5F;
-            continue;
-        }
-        labels[p] = 0;
-        for (int32_t a = 1; a < self->n_labels; a++)
-            if (self->values[(size_t)a * self->n + p] > self->values[labels[p] * self->n + p])
-                labels[p] = (uint8_t)a;
-    }
+    size_t k = (size_t)self->n_labels;
+    for (size_t p = 0; p < self->n; p++)
+        labels[p] = k == 2 ? self->values[p] > 0.5F : (uint8_t)refine_most_probable(self->values, k, self->n, p);
 }
 
 /* Returns the probability of the label relative to the sum of it and the next best one. */

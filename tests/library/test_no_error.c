@@ -10,8 +10,10 @@ SETUP_ONCE(sample_setup, NULL)
 /* Expects the status of the call, without an error and with one. */
 #define fails_alike(expected, call)                                                                                    \
     do {                                                                                                               \
-        struct clv_error *err = NULL;                                                                                  \
-        ck_assert_int_eq(call, expected);                                                                              \
+        {                                                                                                              \
+            struct clv_error *err = NULL;                                                                              \
+            ck_assert_int_eq(call, expected);                                                                          \
+        }                                                                                                              \
         must_fail(expected, "", call);                                                                                 \
     } while (0)
 

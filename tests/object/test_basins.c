@@ -88,6 +88,19 @@ TEST(distances_are_those_to_the_nearest_pixel_of_another_value)
     }
 }
 
+/* The Gaussian's limit is the pixel itself. The square of the second deviation is 0 as a double. */
+TEST(the_narrowest_gaussians_change_nothing)
+{
+    static const double narrow[] = {0, 1e-200};
+    float in[N], out[N];
+    for (uint64_t i = 0; i < N; i++)
+        in[i] = (float)rng_uniform(4, 4, i);
+    for (int k = 0; k < 2; k++) {
+        must(filter_gauss(out, in, WIDTH, HEIGHT, narrow[k], err));
+        ck_assert_mem_eq(out, in, sizeof in);
+    }
+}
+
 TEST(filters_are_their_definitions)
 {
     float in[N], out[N], wide[N], high[N], low[N];

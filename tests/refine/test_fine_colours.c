@@ -82,3 +82,21 @@ TEST(ratios_are_of_shares_of_smoothed_counts)
         ck_assert_double_eq_tol((double)ratio[p], log((alike[1] / all[1] + 1e-5) / (alike[0] / all[0] + 1e-5)), 1e-4);
     }
 }
+
+/* A float stays at 2^24 when 1 is added. */
+TEST(more_than_2_to_the_24_pixels_of_a_colour_count)
+{
+    enum { WIDTH = 4096, HEIGHT = 6144, BLACK = 5 * 1024 }; /* rows; all other rows are white */
+    const size_t n = (size_t)WIDTH * HEIGHT, n_black = (size_t)WIDTH * BLACK;
+    OWNED_ARRAY uint8_t *rgb = array_zalloc(n, 3), *of_pixel = array_zalloc(n, 1);
+    OWNED_ARRAY float *found = array_alloc(n, sizeof *found);
+    ck_assert(rgb && of_pixel && found);
+    memset(rgb + 3 * n_black, 255, 3 * (n - n_black));
+    memset(of_pixel, 1, WIDTH); /* foreground: one black row */
+    must(fine_colours_ratio(found, &(struct clv_image){WIDTH, HEIGHT, 3, rgb}, of_pixel, err));
+    /* Both colours are corners of the histogram in lightness, which smoothing keeps two thirds of there, and in the
+     * middle of a and b, where it keeps a half of a half. */
+    double kept = 2.0 / 3 / 4, black = (double)(n_black - WIDTH) / (double)(n - WIDTH);
+    ck_assert_double_eq_tol((double)found[0], log((kept + 1e-5) / (kept * black + 1e-5)), 1e-4);
+    ck_assert_double_eq_tol((double)found[n - 1], log(1e-5 / (kept * (1 - black) + 1e-5)), 1e-4);
+}

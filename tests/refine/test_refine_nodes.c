@@ -1,9 +1,10 @@
 /* Refining by what an example's nodes say, against arrays of the same for every pixel. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "refine/refine.h"
-#include "support/support.h"
+#include "support/requests.h"
 
 enum { W = 75, H = 48, N = W * H, N_LABELS = 4 };
 
@@ -77,5 +78,20 @@ TESTS(votes_of_nodes_are_those_of_their_pixels, 0, 2)
     must(clv_refine_labels(expected, &scene.image, votes, N_LABELS, &options, err));
     must(refine_by_votes(labels, &scene.image, &scene.example, scene.y, N_LABELS, &options, err));
     ck_assert_mem_eq(labels, expected, N);
+    end(&scene);
+}
+
+TESTS(labels_stay_where_refining_by_votes_fails, 0, 2)
+{
+    struct scene scene;
+    static uint8_t labels[N], untouched[N];
+    struct clv_refine_options options;
+    clv_refine_defaults(&options);
+    memset(labels, 7, N);
+    memset(untouched, 7, N);
+    begin(&scene, _i ? CLV_NODES_PATCHES : CLV_NODES_SUPERPIXELS);
+    must_keep_when_requests_fail(
+        refine_by_votes(labels, &scene.image, &scene.example, scene.y, N_LABELS, &options, err),
+        ck_assert_mem_eq(labels, untouched, N));
     end(&scene);
 }

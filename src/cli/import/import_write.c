@@ -30,16 +30,9 @@ static int compare_keys(const void *a, const void *b)
     return (s->item > t->item) - (s->item < t->item);
 }
 
-/* Union-find: returns the first item of the group. Halves the path to it. */
-static size_t find(size_t *parent, size_t item)
-{
-    while (parent[item] != item)
-        item = parent[item] = parent[parent[item]];
-    return item;
-}
-
-/* Joins the groups of items with equal hashes; returns the number of different hashes. */
-static size_t join(size_t *parent, struct key *keys, size_t n)
+/* Joins the groups of items with equal hashes; returns the number of different hashes. The root of a group is its first
+ * item. */
+static size_t join(int32_t *parent, struct key *keys, size_t n)
 {
     size_t n_different = n > 0;
     if (n)
@@ -49,8 +42,8 @@ static size_t join(size_t *parent, struct key *keys, size_t n)
             n_different++;
             continue;
         }
-        size_t a = find(parent, keys[i - 1].item), b = find(parent, keys[i].item);
-        parent[a > b ? a : b] = a > b ? b : a;
+        int32_t a = root_of(parent, (int32_t)keys[i - 1].item), b = root_of(parent, (int32_t)keys[i].item);
+        parent[larger(a, b)] = smaller(a, b);
     }
     return n_different;
 }
@@ -81,7 +74,7 @@ static size_t hash_folders(struct key *keys, const struct import_set *self)
 }
 
 /* Assigns whole groups, in random order, to the test split until it has its share. */
-static enum clv_status assign_splits(struct import_set *self, size_t *parent, struct clv_error *err)
+static enum clv_status assign_splits(struct import_set *self, int32_t *parent, struct clv_error *err)
 {
     size_t n = self->n, n_groups = 0, n_test = 0;
     size_t wanted = size_of_number((1 - self->options->train_share) * (double)n + 0.5);
@@ -89,8 +82,9 @@ static enum clv_status assign_splits(struct import_set *self, size_t *parent, st
     OWNED_ARRAY size_t *firsts = array_alloc(n, sizeof *firsts), *sizes = array_zalloc(n, sizeof *sizes);
     NEED(order && firsts && sizes);
     for (size_t i = 0; i < n; i++) {
-        sizes[find(parent, i)]++;
-        if (find(parent, i) == i)
+        size_t first = (size_t)root_of(parent, (int32_t)i);
+        sizes[first]++;
+        if (first == i)
             firsts[n_groups++] = i;
     }
     rng_permutation(order, n_groups, self->options->seed, RNG_STREAM(RNG_FOLD, 0));
@@ -101,8 +95,10 @@ static enum clv_status assign_splits(struct import_set *self, size_t *parent, st
         n_test += sizes[first];
         self->items[first].split = "test";
     }
-    for (size_t i = 0; i < n; i++)
-        self->items[i].split = self->items[find(parent, i)].split ? self->items[find(parent, i)].split : "train";
+    for (size_t i = 0; i < n; i++) {
+        const char *split = self->items[root_of(parent, (int32_t)i)].split;
+        self->items[i].split = split ? split : "train";
+    }
     return CLV_OK;
 }
 
@@ -141,11 +137,11 @@ enum clv_status import_split(struct import_set *self, struct clv_error *err)
         if (self->items[i].split)
             return CLV_OK; /* the annotations have splits */
     OWNED_ARRAY struct key *keys = array_alloc(n, sizeof *keys);
-    OWNED_ARRAY size_t *parent = array_alloc(n, sizeof *parent);
+    OWNED_ARRAY int32_t *parent = array_alloc(n, sizeof *parent);
     NEED(keys && parent);
     MUST(hash_contents(keys, self, err));
     for (size_t i = 0; i < n; i++)
-        parent[i] = i;
+        parent[i] = (int32_t)i;
     size_t n_different = join(parent, keys, n);
     if (n_different < n)
         console_note("%s there more than once; copies are in one split",

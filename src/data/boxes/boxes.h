@@ -211,9 +211,6 @@ bool boxes_is_xml(const struct boxes_file *file);
 /* Reads a file of UTF-8 text without zero bytes. Free *bytes with array_free. */
 enum clv_status boxes_read_text(char **bytes, size_t *size, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* Returns the text after a leading byte order mark, and reduces *size accordingly. */
-char *text_skip_mark(char *bytes, size_t *size);
-
 /* Adds the names of classes, one per line (classes.txt, obj.names), as labels 0, 1 and so on. CLV_ERR_DATA: a name
  * occurs twice, or too many. */
 enum clv_status boxes_read_classes(struct boxes_builder *builder, const char *path, struct clv_error *err) CLV_CHECK;

@@ -11,14 +11,6 @@
 
 #define LARGEST_LIST ((size_t)1 << 28)
 
-char *text_skip_mark(char *bytes, size_t *size)
-{
-    static const char mark[3] = "\xef\xbb\xbf";
-    bool has_mark = *size >= sizeof mark && memcmp(bytes, mark, sizeof mark) == 0;
-    *size -= has_mark ? sizeof mark : 0;
-    return bytes + (has_mark ? sizeof mark : 0);
-}
-
 enum clv_status boxes_read_text(char **bytes, size_t *size, const char *path, struct clv_error *err)
 {
     OWNED_ARRAY char *result = NULL;

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "base/base.h"
 #include "cleave/features.h"
 #include "data/maps/maps.h"
 #include "feature/words/words.h"
@@ -37,6 +38,15 @@ void kernel_map_share(float *numbers, const struct kernel_map *self, float share
 
 /* Appends the index of one of a bin's numbers to the bin's name, unless it has only one. */
 void kernel_map_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t number);
+
+/* Soft binning by linear interpolation: shares `weight` between the two of bins[n_bins] whose centres, 0 to n_bins - 1,
+ * are next to `at`. */
+static inline void soft_bins_fill(float *bins, int32_t n_bins, float at, float weight)
+{
+    int32_t low = int32_within((double)at, 0, n_bins - 2);
+    bins[low] = weight * ((float)(low + 1) - at);
+    bins[low + 1] = weight * (at - (float)low);
+}
 
 /* A scene is the input of the feature blocks: the image at working size in RGB, Lab and grey, and its superpixels as
  * lists of pixels. */
@@ -82,8 +92,8 @@ void windows_release(struct scene *windows);
 
 /* words: histograms of dense-SIFT words, one per scale */
 struct word_map {
-    int32_t *word; /* [height * width] word of the descriptor nearest to each pixel */
-    int32_t *met;  /* [n_words] scratch: the words of one region */
+    int32_t *word;        /* [height * width] word of the descriptor nearest to each pixel */
+    int32_t *met, *count; /* [n_words] scratch: the words of one region; zeros between the calls of words_histogram */
 };
 void word_map_release(struct word_map *map);
 /* Finds the words of rgb[height][width][3]: maps[recipe->n_scales], which are zeros before. On failure the caller

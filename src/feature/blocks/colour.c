@@ -32,15 +32,15 @@ static int chroma_bin(float value)
 
 void chroma_fill(float *row, const struct scene *scene, const struct kernel_map *kernel_map, int32_t region)
 {
-    float count[CHROMA_BINS * CHROMA_BINS] = {0};
+    int32_t count[CHROMA_BINS * CHROMA_BINS] = {0};
     for (int32_t k = scene->start[region]; k < scene->start[region + 1]; k++) {
         const float *lab = scene->lab + (size_t)scene->pixel[k] * CHANNELS;
-        count[chroma_bin(lab[1]) * CHROMA_BINS + chroma_bin(lab[2])] += 1;
+        count[chroma_bin(lab[1]) * CHROMA_BINS + chroma_bin(lab[2])]++;
     }
     for (int b = 0; b < CHROMA_BINS * CHROMA_BINS; b++, row += kernel_map->size) {
         if (count[b] == 0)
             continue;
-        kernel_map_share(row, kernel_map, count[b] / (float)scene->regions[region].n_pixels);
+        kernel_map_share(row, kernel_map, (float)count[b] / (float)scene->regions[region].n_pixels);
         for (int32_t k = 0; k < kernel_map->size; k++)
             row[k] *= CHROMA_WEIGHT;
     }

@@ -53,6 +53,36 @@ struct tally {
     float centre, strip, all;
 };
 
+/* Sets tally[n_codes] to the occurrences of the codes. Adding 1 does not change a float of 2^24, so larger images are
+ * counted in parts. */
+static enum clv_status count_codes(struct tally *tally, const struct zones *zones, const int32_t *code, int32_t n_codes,
+                                   struct clv_error *err)
+{
+    enum { PART = 1 << 24 };
+    struct total {
+        double centre, strip, all;
+    };
+    size_t n = (size_t)n_codes;
+    OWNED_ARRAY struct total *total = array_zalloc(n, sizeof *total);
+    NEED(total);
+    for (int32_t i = 0; i < zones->n_pixels;) {
+        memset(tally, 0, n * sizeof *tally);
+        for (int32_t end = i + smaller(zones->n_pixels - i, PART); i < end; i++) {
+            tally[code[i]].centre += zones->centre[i];
+            tally[code[i]].strip += zones->strip[i];
+            tally[code[i]].all += 1;
+        }
+        for (size_t c = 0; c < n; c++) {
+            total[c].centre += tally[c].centre;
+            total[c].strip += tally[c].strip;
+            total[c].all += tally[c].all;
+        }
+    }
+    for (size_t c = 0; c < n; c++)
+        tally[c] = (struct tally){(float)total[c].centre, (float)total[c].strip, (float)total[c].all};
+    return CLV_OK;
+}
+
 /* Replaces tally.centre by C / (C + R), and tally.strip by S / (S + A), see zones_measure. */
 static void compare_frequencies(struct tally *tally, int32_t n_codes)
 {
@@ -76,13 +106,9 @@ enum clv_status zones_measure(float *odds, size_t stride, const struct zones *zo
                               int32_t n_codes, struct clv_error *err)
 {
     const struct scene *scene = zones->scene;
-    OWNED_ARRAY struct tally *tally = array_zalloc((size_t)n_codes, sizeof *tally);
+    OWNED_ARRAY struct tally *tally = array_alloc((size_t)n_codes, sizeof *tally);
     NEED(tally);
-    for (int32_t i = 0; i < zones->n_pixels; i++) {
-        tally[code[i]].centre += zones->centre[i];
-        tally[code[i]].strip += zones->strip[i];
-        tally[code[i]].all += 1;
-    }
+    MUST(count_codes(tally, zones, code, n_codes, err));
     compare_frequencies(tally, n_codes);
     for (int32_t r = 0; r < scene->n_regions; r++) {
         float inner = 0, edge = 0;
@@ -339,16 +365,11 @@ double contrast_met(const struct clv_recipe *recipe, double of_node, double of_i
     return 2 * contrast_measures(recipe);
 }
 
-/* Soft binning: each measure is shared by the two bins whose centres are next to it, by linear interpolation. */
 void contrast_fill(float *row, const struct views *views, int32_t region)
 {
     const float *measures = views->measures + (size_t)region * (size_t)views->n_measures;
-    for (int32_t k = 0; k < views->n_measures; k++) {
-        float at = measures[k] * (BINS - 1);
-        int low = int32_within((double)at, 0, BINS - 2);
-        row[k * BINS + low] = MEASURE_WEIGHT * ((float)(low + 1) - at);
-        row[k * BINS + low + 1] = MEASURE_WEIGHT * (at - (float)low);
-    }
+    for (int32_t k = 0; k < views->n_measures; k++)
+        soft_bins_fill(row + k * BINS, BINS, measures[k] * (BINS - 1), MEASURE_WEIGHT);
 }
 
 void contrast_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index)

@@ -128,16 +128,6 @@ int32_t maps_size(const struct clv_recipe *recipe)
     return n;
 }
 
-/* Soft binning: a value in +-MAP_CLIP is shared by the two bins whose centres are next to it, by linear
- * interpolation. */
-static void fill_bins(float *bins, float value, float weight)
-{
-    float at = (value + MAP_CLIP) / (2 * MAP_CLIP) * (BINS - 1);
-    int low = int32_within((double)at, 0, BINS - 2);
-    bins[low] = weight * ((float)(low + 1) - at);
-    bins[low + 1] = weight * (at - (float)low);
-}
-
 double maps_met(const struct clv_recipe *recipe, double of_node, double of_image)
 {
     (void)of_node, (void)of_image;
@@ -156,7 +146,7 @@ void maps_fill(float *row, const struct views *views, int32_t region)
         for (int32_t c = 0; c < map_values(&recipe->maps[m]); c++, at++) {
             *row++ = pool->mean[at] * unit;
             if (is_binned) {
-                fill_bins(row, pool->mean[at], weight);
+                soft_bins_fill(row, BINS, (pool->mean[at] + MAP_CLIP) / (2 * MAP_CLIP) * (BINS - 1), weight);
                 row += BINS;
             }
             if (pool->largest)

@@ -9,7 +9,7 @@
 
 void word_map_release(struct word_map *map)
 {
-    arrays_free(map->word, map->met);
+    arrays_free(map->word, map->met, map->count);
     *map = (struct word_map){0};
 }
 
@@ -47,7 +47,8 @@ enum clv_status word_maps_init(struct word_map *maps, const uint8_t *rgb, int32_
     for (int32_t s = 0; s < recipe->n_scales; s++) {
         maps[s].word = array_alloc(n_pixels, sizeof *maps[s].word);
         maps[s].met = array_alloc((size_t)recipe->n_words, sizeof *maps[s].met);
-        NEED(maps[s].word && maps[s].met);
+        maps[s].count = array_zalloc((size_t)recipe->n_words, sizeof *maps[s].count);
+        NEED(maps[s].word && maps[s].met && maps[s].count);
     }
     struct filling filling = {.maps = maps, .recipe = recipe, .width = width, .height = height};
     enum clv_status status = sift_describe_strips(rgb, width, height, recipe, fill_strip, &filling, err);
@@ -74,14 +75,14 @@ void words_histogram(float *row, const struct scene *scene, const struct word_ma
     int32_t first = scene->start[region], last = scene->start[region + 1], n_met = 0;
     for (int32_t k = first; k < last; k++) {
         int32_t word = map->word[scene->pixel[k]];
-        float *count = row + (size_t)word * (size_t)size;
-        if (*count == 0)
+        if (map->count[word]++ == 0)
             map->met[n_met++] = word;
-        *count += 1;
     }
     for (int32_t k = 0; k < n_met; k++) {
-        float *numbers = row + (size_t)map->met[k] * (size_t)size;
-        kernel_map_share(numbers, kernel_map, *numbers / (float)(last - first));
+        int32_t word = map->met[k];
+        kernel_map_share(row + (size_t)word * (size_t)size, kernel_map,
+                         (float)map->count[word] / (float)(last - first));
+        map->count[word] = 0;
     }
 }
 

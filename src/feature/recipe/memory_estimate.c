@@ -68,7 +68,7 @@ static struct working working_of(const struct clv_recipe *recipe, double width, 
     return result;
 }
 
-static double bytes_of_image(const struct clv_recipe *recipe, double width, double height, int32_t n_labels)
+double memory_of_image(const struct clv_recipe *recipe, double width, double height, int32_t n_labels)
 {
     const struct working working = working_of(recipe, width, height);
     double entry = sizeof(float) + sizeof(int32_t), p = clv_recipe_n_edge_features(recipe);
@@ -85,11 +85,6 @@ void memory_count_nodes(double *n_nodes, double *n_edges, const struct clv_recip
     *n_edges = working.n_edges;
 }
 
-double memory_of_image(const struct clv_recipe *recipe, int32_t width, int32_t height, int32_t n_labels)
-{
-    return bytes_of_image(recipe, width, height, n_labels);
-}
-
 enum clv_status dataset_check_memory(const struct clv_set *set, const struct clv_recipe *recipe,
                                      const struct clv_image_limits *limits, struct clv_error *err)
 {
@@ -97,12 +92,12 @@ enum clv_status dataset_check_memory(const struct clv_set *set, const struct clv
     MUST(recipe_check(recipe, false, err));
     double side = sqrt((double)recipe->working_pixels);
     double most =
-        recipe->scale > 0 ? INFINITY : (double)set->n_items * bytes_of_image(recipe, side, side, set->labels.n_labels);
+        recipe->scale > 0 ? INFINITY : (double)set->n_items * memory_of_image(recipe, side, side, set->labels.n_labels);
     for (size_t i = 0; i < set->n_items && most > had; i++) { /* sizes are only read if they can matter */
         int32_t width, height;
         struct clv_error ignored; /* reported when the image is read */
         if (item_image_size(&width, &height, &set->items[i], limits, &ignored) == CLV_OK)
-            needed += bytes_of_image(recipe, width, height, set->labels.n_labels);
+            needed += memory_of_image(recipe, width, height, set->labels.n_labels);
     }
     char what[64];
     snprintf(what, sizeof what, "the features of %zu images", set->n_items);

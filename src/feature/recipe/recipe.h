@@ -104,7 +104,7 @@ enum clv_status map_count_groups(int32_t *n_groups, const float *direction, size
 
 /* Returns about how many bytes the example of an image takes in a dataset. Assumes the requested number of superpixels,
  * or one for each pixel if that is fewer, each with as many different words as a square of its area contains. */
-double memory_of_image(const struct clv_recipe *recipe, int32_t width, int32_t height, int32_t n_labels);
+double memory_of_image(const struct clv_recipe *recipe, double width, double height, int32_t n_labels);
 
 /* Computes about how many nodes and edges an image has. */
 void memory_count_nodes(double *n_nodes, double *n_edges, const struct clv_recipe *recipe, int32_t width,

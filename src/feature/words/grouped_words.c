@@ -56,24 +56,25 @@ static void grouped_search_release(struct grouped_search *self)
     *self = (struct grouped_search){0};
 }
 
-/* Writes a centre to lane `lane` of a block. Layouts: bytes [SIZE/4][16 lanes][4] for VNNI, int16 [SIZE/2][16][2] for
- * AVX2, otherwise int16 [16][SIZE]. */
+/* Writes a centre to lane `lane` of a block. Layouts: vnni_pack, int16 [SIZE/2][16][2] for AVX2, otherwise int16
+ * [16][SIZE]. */
 static void pack_centre(const struct packed *packed, int block, int lane, const uint8_t *centre)
 {
     uint8_t *bytes = packed->blocks + (size_t)block * packed->block_size;
     int16_t *shorts = (int16_t *)(void *)bytes;
-    int32_t norm = 0, sum = 0;
+    int32_t *bias = &packed->bias[block][lane];
+    *bias = 0;
+    if (packed->level == WORDS_AVX512_VNNI) {
+        *bias = vnni_pack(bytes, (size_t)lane, centre);
+        return;
+    }
     for (int k = 0; k < SIZE; k++) {
-        norm += centre[k] * centre[k];
-        sum += centre[k];
-        if (packed->level == WORDS_AVX512_VNNI)
-            bytes[(k / 4 * GROUP + lane) * 4 + k % 4] = centre[k];
-        else if (packed->level == WORDS_AVX2)
+        *bias -= centre[k] * centre[k];
+        if (packed->level == WORDS_AVX2)
             shorts[(k / 2 * GROUP + lane) * 2 + k % 2] = centre[k];
         else
             shorts[lane * SIZE + k] = centre[k];
     }
-    packed->bias[block][lane] = packed->level == WORDS_AVX512_VNNI ? 256 * sum - norm : -norm;
 }
 
 static void pack_group(const struct packed *packed, int group, const struct clv_codebook *codebook)

@@ -21,7 +21,7 @@ enum {
     TILE = 8 /* descriptors that share one pass over the packed centres */
 };
 
-static int64_t square_norm(const uint8_t *x)
+static int32_t square_norm(const uint8_t *x)
 {
     int32_t sum = 0;
     for (int k = 0; k < SIZE; k++)
@@ -29,7 +29,7 @@ static int64_t square_norm(const uint8_t *x)
     return sum;
 }
 
-static void assign_plain(int32_t *word, const struct clv_codebook *codebook, const int32_t *norm,
+static void assign_plain(int32_t *word, const struct clv_codebook *codebook, const int32_t *bias,
                          const uint8_t *descriptors, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -42,7 +42,7 @@ static void assign_plain(int32_t *word, const struct clv_codebook *codebook, con
             int32_t product = 0;
             for (int k = 0; k < SIZE; k++)
                 product += x[k] * (int16_t)c[k];
-            int32_t score = 2 * product - norm[w];
+            int32_t score = 2 * product + bias[w];
             if (score > best) {
                 best = score;
                 word[i] = w;
@@ -63,12 +63,14 @@ static int32_t best_lane(const int32_t *score, const int32_t *word, int lanes)
 }
 
 /* packed[block][SIZE/2][8 centres][2 coordinates] of int16. */
-static void pack_avx2(int16_t *packed, const struct clv_codebook *codebook)
+static void pack_avx2(int16_t *packed, int32_t *bias, const struct clv_codebook *codebook)
 {
-    for (int32_t w = 0; w < codebook->n_words; w++)
+    for (int32_t w = 0; w < codebook->n_words; w++) {
+        const uint8_t *c = codebook->centres + (size_t)w * SIZE;
         for (int k = 0; k < SIZE; k++)
-            packed[(size_t)(w / 8) * 8 * SIZE + (size_t)(k / 2) * 16 + (size_t)(w % 8) * 2 + (size_t)(k % 2)] =
-                codebook->centres[(size_t)w * SIZE + (size_t)k];
+            packed[(size_t)(w / 8) * 8 * SIZE + (size_t)(k / 2) * 16 + (size_t)(w % 8) * 2 + (size_t)(k % 2)] = c[k];
+        bias[w] = -square_norm(c);
+    }
 }
 
 enum { TILE_AVX2 = 6 };
@@ -128,18 +130,14 @@ static void assign_avx2(int32_t *word, const int16_t *packed, const int32_t *bia
     }
 }
 
-/* packed[block][SIZE/4][16 centres][4 coordinates] of bytes. */
-static void pack_vnni(uint8_t *packed, const struct clv_codebook *codebook)
+static void pack_vnni(uint8_t *packed, int32_t *bias, const struct clv_codebook *codebook)
 {
-    for (int32_t w = 0; w < codebook->n_words; w++)
-        for (int k = 0; k < SIZE; k++)
-            packed[(size_t)(w / 16) * 16 * SIZE + (size_t)(k / 4) * 64 + (size_t)(w % 16) * 4 + (size_t)(k % 4)] =
-                codebook->centres[(size_t)w * SIZE + (size_t)k];
+    for (size_t w = 0; w < (size_t)codebook->n_words; w++)
+        bias[w] = vnni_pack(packed + w / VNNI_LANES * VNNI_LANES * SIZE, w % VNNI_LANES, codebook->centres + w * SIZE);
 }
 
-/* vpdpbusd multiplies unsigned by signed bytes, so 128 is subtracted from the descriptor, and the bias adds the missing
- * 256 sum(c): 2<x,c> - |c|^2 = 2<x-128,c> + (256 sum(c) - |c|^2). A pass takes two blocks (n_blocks is even), so that each
- * broadcast serves two products; it is unrolled, because gcc copies all sums between registers once per loop. */
+/* A pass takes two blocks (n_blocks is even), so that each broadcast serves two products; it is unrolled, because gcc
+ * copies all sums between registers once per loop. */
 __attribute__((target("avx512f,avx512bw,avx512vnni"))) static void
 tile_vnni(int32_t *word, const uint8_t *packed, const int32_t *bias, int n_blocks, const uint8_t *x, int n)
 {
@@ -222,29 +220,22 @@ enum clv_status words_assign_at(enum words_level level, int32_t *word, const str
     OWNED_ARRAY int32_t *bias = array_zalloc_aligned((size_t)n_padded, sizeof *bias);
     OWNED_ARRAY void *packed = array_zalloc_aligned((size_t)n_padded * SIZE, level == WORDS_AVX2 ? 2 : 1);
     NEED(bias && packed);
-    for (int32_t w = 0; w < n_padded; w++) {
-        if (w >= codebook->n_words) {
-            bias[w] = INT32_MIN / 2; /* below every real score, so padding is never chosen */
-            continue;
-        }
-        const uint8_t *c = codebook->centres + (size_t)w * SIZE;
-        int32_t norm = (int32_t)square_norm(c), sum = 0;
-        for (int k = 0; k < SIZE; k++)
-            sum += c[k];
-        bias[w] = level == WORDS_PLAIN ? norm : level == WORDS_AVX2 ? -norm : 256 * sum - norm;
-    }
+    for (int32_t w = codebook->n_words; w < n_padded; w++)
+        bias[w] = INT32_MIN / 2; /* below every real score, so padding is never chosen */
 #ifdef HAVE_X86
     if (level == WORDS_AVX512_VNNI) {
-        pack_vnni(packed, codebook);
+        pack_vnni(packed, bias, codebook);
         assign_vnni(word, packed, bias, n_padded / 16, descriptors, n);
         return CLV_OK;
     }
     if (level == WORDS_AVX2) {
-        pack_avx2(packed, codebook);
+        pack_avx2(packed, bias, codebook);
         assign_avx2(word, packed, bias, n_padded / 8, descriptors, n);
         return CLV_OK;
     }
 #endif
+    for (int32_t w = 0; w < codebook->n_words; w++)
+        bias[w] = -square_norm(codebook->centres + (size_t)w * SIZE);
     assign_plain(word, codebook, bias, descriptors, n);
     return CLV_OK;
 }

@@ -12,7 +12,7 @@
 #include <immintrin.h>
 #endif
 
-enum { SIZE = CLV_DESCRIPTOR_SIZE, LANES = 16 /* descriptors in a packed block */ };
+enum { SIZE = CLV_DESCRIPTOR_SIZE, LANES = VNNI_LANES };
 
 void codebook_samples_release(struct codebook_samples *samples)
 {
@@ -71,17 +71,11 @@ FOR_EACH_MACHINE static void lower_distances(int32_t *distance, const struct cod
 }
 
 #ifdef HAVE_X86
-/* packed[block][SIZE/4][LANES][4 coordinates] of bytes; norm[n padded] = |x|^2 - 256 sum(x). */
+/* Packs the samples in blocks of LANES; norm[n padded] = |x|^2 - 256 sum(x). */
 static void pack_samples(uint8_t *packed, int32_t *norm, const struct codebook_samples *samples)
 {
-    for (size_t i = 0; i < samples->n; i++) {
-        const uint8_t *x = samples->descriptors + i * SIZE;
-        uint8_t *to = packed + i / LANES * LANES * SIZE + i % LANES * 4;
-        for (int k = 0; k < SIZE; k++) {
-            to[k / 4 * LANES * 4 + k % 4] = x[k];
-            norm[i] += x[k] * x[k] - 256 * x[k];
-        }
-    }
+    for (size_t i = 0; i < samples->n; i++)
+        norm[i] = -vnni_pack(packed + i / LANES * LANES * SIZE, i % LANES, samples->descriptors + i * SIZE);
 }
 
 /* Does the same by the instructions of tile_vnni in nearest_centre.c: |x - c|^2 = |x|^2 - 2<x,c> + |c|^2, where 128 is

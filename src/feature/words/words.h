@@ -100,6 +100,22 @@ void mixture_shares(float *share, const struct mixture_view *view, const float *
 /* Instruction sets of the assignment; every level gives the same words. */
 enum words_level { WORDS_PLAIN, WORDS_AVX2, WORDS_AVX512_VNNI, WORDS_LEVELS };
 
+/* The VNNI kernels multiply unsigned by signed bytes: 128 is subtracted from one side, d, and the other, c, is packed
+ * in blocks of 16 vectors, [CLV_DESCRIPTOR_SIZE/4][16 lanes][4 coordinates]. Then 2<d,c> - |c|^2 = 2<d-128,c> + the
+ * bias of c. */
+enum { VNNI_LANES = 16 };
+
+/* Writes a vector to a lane of a block and returns its bias, 256 sum(c) - |c|^2. */
+static inline int32_t vnni_pack(uint8_t *block, size_t lane, const uint8_t *c)
+{
+    int32_t bias = 0;
+    for (size_t k = 0; k < CLV_DESCRIPTOR_SIZE; k++) {
+        block[(k / 4 * VNNI_LANES + lane) * 4 + k % 4] = c[k];
+        bias += 256 * c[k] - c[k] * c[k];
+    }
+    return bias;
+}
+
 /* Returns the best level that this processor supports. */
 enum words_level words_best_level(void);
 
@@ -120,7 +136,7 @@ enum clv_status words_assign(int32_t *word, const struct clv_codebook *codebook,
 
 /* Codebooks whose centres are sorted into groups: each WORDS_GROUP successive ones are similar (the last group may be
  * smaller). */
-enum { WORDS_GROUP = 16, WORDS_MAX_GROUPED = CLV_MAX_GROUPED_WORDS };
+enum { WORDS_GROUP = VNNI_LANES, WORDS_MAX_GROUPED = CLV_MAX_GROUPED_WORDS };
 
 /* word[i] = the nearest centre to descriptors[i] in the four groups whose means are nearest to it. Ties take the lowest
  * word or group; words are the same at every level. At most WORDS_MAX_GROUPED words. O(n x (n_words / 16 + 64) x 128);

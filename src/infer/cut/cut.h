@@ -174,9 +174,9 @@ static inline double capacities_clipped(const struct capacities *capacities, int
     return isinf(capacities->limit) ? 0 : fmax(fabs(capacities->unary[i]) - capacities->limit, 0);
 }
 
-/* Checks the field (two labels, any form) and rounds it to the grid. Couplings are rounded to nearest like unaries, so
- * each term is off by at most 2^-exponent / 2. Refused, naming node or edge: values that are not finite, negative
- * couplings, tables that are not supermodular, edges without two different ends in range. */
+/* Checks the field (two labels, form POTTS or FULL) and rounds it to the grid. Couplings are rounded to nearest like
+ * unaries, so each term is off by at most 2^-exponent / 2. Refused, naming node or edge: values that are not finite,
+ * negative couplings, tables that are not supermodular, edges without two different ends in range. */
 enum clv_status capacities_set(struct capacities *capacities, const struct clv_field *field,
                                struct clv_error *err) CLV_CHECK;
 

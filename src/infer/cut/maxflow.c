@@ -298,12 +298,12 @@ static void round_terms(struct capacities *c, const double *unary, const double 
     round_all(c->terminal, unary, (size_t)field->n_nodes, scale);
     for (int32_t i = 0; i < field->n_nodes && !isinf(c->limit); i++)
         c->terminal[i] = (int32_t)rint(unary_clip(unary[i], c->limit) * scale);
-    round_all(c->capacity, coupling, field->form == CLV_PAIRWISE_NONE ? 0 : (size_t)field->n_edges, scale);
+    round_all(c->capacity, coupling, (size_t)field->n_edges, scale);
 }
 
 enum clv_status capacities_set(struct capacities *c, const struct clv_field *field, struct clv_error *err)
 {
-    size_t n_nodes = (size_t)field->n_nodes, n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : (size_t)field->n_edges;
+    size_t n_nodes = (size_t)field->n_nodes, n_edges = (size_t)field->n_edges;
     const double *unary = field->unary, *coupling = field->pairwise;
     MUST(field_check(field, err));
     MUST(reserve_capacities(c, n_nodes, n_edges, err));

@@ -122,13 +122,6 @@ static void spread(struct bucket *self, const struct bucket_step *step)
     }
 }
 
-static double pair_score(const struct clv_field *field, int32_t e, size_t a, size_t b)
-{
-    if (field->form == CLV_PAIRWISE_POTTS)
-        return a == b ? 0 : -field->pairwise[e];
-    return clv_field_table(field, e)[a * (size_t)field->n_labels + b];
-}
-
 /* Copies the field's scores to the first factors. Scores of fixed labels with free neighbours are added to these; the
  * sum of the other scores of fixed labels is returned. */
 static double take_scores(struct bucket *self, const struct clv_field *field, const int32_t *label)
@@ -137,22 +130,20 @@ static double take_scores(struct bucket *self, const struct clv_field *field, co
     double settled = 0;
     for (int32_t i = 0; i < self->n_nodes; i++)
         for (size_t a = 0; a < k; a++)
-            self->table[self->factors[i].first + a] = k != 2 ? field->unary[(size_t)i * k + a]
-                                                      : a    ? field->unary[i]
-                                                             : 0;
+            self->table[self->factors[i].first + a] = field_unary_score(field, i, (int32_t)a);
     for (int32_t e = 0; e < self->n_edges; e++) {
         int32_t first = self->edges[e][0], second = self->edges[e][1];
         bool is_first = self->kind[first] == 0, is_second = self->kind[second] == 0;
         double *table = &self->table[self->factors[self->n_nodes + e].first];
         for (size_t a = 0; a < k; a++)
             for (size_t b = 0; b < k && !is_first && !is_second; b++)
-                table[a * k + b] = pair_score(field, e, a, b);
+                table[a * k + b] = field_pair_score(field, e, (int32_t)a, (int32_t)b);
         for (size_t b = 0; b < k && is_first && !is_second; b++)
-            self->table[self->factors[second].first + b] += pair_score(field, e, (size_t)label[first], b);
+            self->table[self->factors[second].first + b] += field_pair_score(field, e, label[first], (int32_t)b);
         for (size_t a = 0; a < k && is_second && !is_first; a++)
-            self->table[self->factors[first].first + a] += pair_score(field, e, a, (size_t)label[second]);
+            self->table[self->factors[first].first + a] += field_pair_score(field, e, (int32_t)a, label[second]);
         if (is_first && is_second)
-            settled += pair_score(field, e, (size_t)label[first], (size_t)label[second]);
+            settled += field_pair_score(field, e, label[first], label[second]);
     }
     for (int32_t i = 0; i < self->n_nodes; i++)
         settled += self->kind[i] == 0 ? self->table[self->factors[i].first + (size_t)label[i]] : 0;

@@ -167,7 +167,8 @@ enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const stru
 void min_entropy_slope(double *score, double *slope, const struct min_entropy *self,
                        const struct min_entropy_terms *terms, const int32_t *y);
 
-/* Sets *fits to whether clv_forest_run accepts the graph of the field. Fails with CLV_ERR_MEMORY only. */
+/* Sets *fits to whether clv_forest_run accepts the graph of the field. Fails with CLV_ERR_MEMORY only.
+ * The field has passed field_check. */
 enum clv_status forest_fits(struct clv_forest *forest, bool *fits, const struct clv_field *field,
                             const struct clv_forest_options *options, struct clv_error *err) CLV_CHECK;
 

@@ -74,7 +74,7 @@ static void take_scores(struct clv_forest *forest, const struct clv_field *field
     size_t n = (size_t)forest->n_nodes, k = (size_t)forest->n_labels;
     for (size_t i = 0; i < n; i++)
         for (size_t a = 0; a < k; a++)
-            forest->unary[i * k + a] = k != 2 ? field->unary[i * k + a] : a ? field->unary[i] : 0;
+            forest->unary[i * k + a] = field_unary_score(field, (int32_t)i, (int32_t)a);
     for (size_t e = 0; e < (size_t)forest->n_edges; e++) {
         double *table = &forest->table[e * k * k];
         if (field->form == CLV_PAIRWISE_FULL)

@@ -78,22 +78,11 @@ static bool build_trees(struct forest_map *self, const struct clv_field *field)
     return n_edges_of(field) == n - n_roots;
 }
 
-static double node_score(const struct clv_field *field, size_t node, size_t label)
-{
-    size_t k = (size_t)field->n_labels;
-    return k != 2 ? field->unary[node * k + label] : label ? field->unary[node] : 0;
-}
-
 /* Returns the pairwise score of a child's label and its parent's. */
 static double link_score(const struct forest_map *self, const struct clv_field *field, int32_t child, size_t below,
                          size_t above)
 {
-    int32_t e = self->link[child];
-    if (field->form == CLV_PAIRWISE_POTTS)
-        return below == above ? 0 : -field->pairwise[e];
-    size_t k = (size_t)field->n_labels;
-    bool is_row = field->edges[e][0] == child;
-    return clv_field_table(field, e)[is_row ? below * k + above : above * k + below];
+    return field_link_score(field, self->link[child], child, (int32_t)below, (int32_t)above);
 }
 
 /* Returns the best label of a child given its parent's, the lowest at ties. */
@@ -157,7 +146,7 @@ int forest_map_solve(struct forest_map *self, int32_t *y, const struct clv_field
         return 0;
     for (size_t i = 0; i < n; i++)
         for (size_t a = 0; a < k; a++)
-            self->inward[i * k + a] = node_score(field, i, a);
+            self->inward[i * k + a] = field_unary_score(field, (int32_t)i, (int32_t)a);
     for (size_t s = n; s-- > 0;) {
         int32_t i = self->order[s], above = self->parent[i];
         double *message = &self->message[(size_t)i * k];
@@ -186,7 +175,7 @@ static void compute_beyond(struct forest_map *self, const struct clv_field *fiel
             double sum = 0;
             if (self->parent[i] >= 0)
                 best_above(&sum, self, field, i, a);
-            sum += node_score(field, (size_t)i, a);
+            sum += field_unary_score(field, i, (int32_t)a);
             for (int32_t c = self->child[s]; c < self->child[s + 1]; c++) {
                 size_t at = (size_t)self->order[c] * k + a;
                 self->beyond[at] = sum;

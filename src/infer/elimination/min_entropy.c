@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "infer/infer.h"
 
 #define SHANNON 1e-6 /* orders this near to 1 count as 1 */
 
@@ -15,22 +16,6 @@ void min_entropy_release(struct min_entropy *self)
     clv_forest_free(self->forest);
     arrays_free(self->reduced.unary, self->reduced.pairwise, self->edges, self->number, self->incident, self->y);
     *self = (struct min_entropy){0};
-}
-
-static double unary_score(const struct clv_field *field, int32_t node, int32_t label)
-{
-    if (field->n_labels == 2)
-        return label ? field->unary[node] : 0;
-    return field->unary[(size_t)node * (size_t)field->n_labels + (size_t)label];
-}
-
-/* Returns the score of an edge one end of which, `node`, has label a, and the other b. */
-static double pair_score(const struct clv_field *field, int32_t edge, int32_t node, int32_t a, int32_t b)
-{
-    if (field->form == CLV_PAIRWISE_POTTS)
-        return a == b ? 0 : -field->pairwise[edge];
-    bool first = field->edges[edge][0] == node;
-    return clv_field_table(field, edge)[(first ? a : b) * field->n_labels + (first ? b : a)];
 }
 
 static int32_t other_end(const struct clv_field *field, int32_t edge, int32_t node)
@@ -79,10 +64,10 @@ static void local_scores(double *v, const struct clv_field *field, int32_t node,
                          const int32_t a[2])
 {
     for (int32_t s = 0; s < field->n_labels; s++) {
-        v[s] = unary_score(field, node, s);
+        v[s] = field_unary_score(field, node, s);
         for (int end = 0; end < 2; end++)
             if (incident[end] >= 0)
-                v[s] += pair_score(field, incident[end], node, s, a[end]);
+                v[s] += field_link_score(field, incident[end], node, s, a[end]);
     }
 }
 
@@ -180,7 +165,7 @@ static void keep_visible_edges(struct min_entropy *self, const struct clv_field 
         double *table = new_table(self, a, b);
         for (int32_t s = 0; s < k; s++)
             for (int32_t t = 0; t < k; t++)
-                *entry(self, table, a, b, s, t) = pair_score(field, e, a, s, t);
+                *entry(self, table, a, b, s, t) = field_pair_score(field, e, s, t);
     }
 }
 
@@ -222,6 +207,7 @@ enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const stru
 {
     static const struct clv_forest_options maximise = {0};
     const struct clv_field *field = terms->field;
+    MUST(field_check_scores(field, 1, err));
     MUST(reserve(self, field, err));
     MUST(split_nodes(self, field, terms->is_visible, err));
     reduce(self, terms);
@@ -259,7 +245,7 @@ void min_entropy_slope(double *score, double *slope, const struct min_entropy *s
         double v[CLV_FOREST_MAX_LABELS] = {0};
         int32_t a[2] = {0, 0};
         if (visible(is_visible, i)) {
-            *score += unary_score(field, i, y[i]);
+            *score += field_unary_score(field, i, y[i]);
             slope[i * k + y[i]] = 1;
             continue;
         }
@@ -272,6 +258,6 @@ void min_entropy_slope(double *score, double *slope, const struct min_entropy *s
     for (int32_t e = 0; e < n_edges; e++) {
         int32_t i = field->edges[e][0], j = field->edges[e][1];
         if (visible(is_visible, i) && visible(is_visible, j))
-            *score += pair_score(field, e, i, y[i], y[j]);
+            *score += field_pair_score(field, e, y[i], y[j]);
     }
 }

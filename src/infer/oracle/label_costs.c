@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "infer/infer.h"
 #include "infer/oracle/oracle.h"
 
 enum { MAX_LABELS = 256 };
@@ -59,7 +60,7 @@ static struct clv_field part_of(const struct search *self, size_t k)
     for (int32_t e = 0; e < (field->is_shared && field->n_edges > 0 ? 1 : field->n_edges); e++)
         for (size_t a = 0; a < k; a++)
             for (size_t b = 0; b < k; b++)
-                self->table[((size_t)e * k + a) * k + b] = pair_score(field, e, self->label[a], self->label[b]);
+                self->table[((size_t)e * k + a) * k + b] = field_pair_score(field, e, self->label[a], self->label[b]);
     return part;
 }
 
@@ -149,6 +150,7 @@ enum clv_status clv_oracle_decode_costs(struct clv_oracle *oracle, int32_t *y, c
     OWNED(search_release) struct search self = {
         .oracle = oracle, .field = field, .cost = label_cost, .decoding = {.rule = CLV_DECODE_MAP}};
     MUST(check_costs(label_cost, field->n_labels, err));
+    MUST(field_check(field, err));
     self.is_in = array_alloc((size_t)field->n_labels, sizeof *self.is_in);
     self.label = array_alloc((size_t)field->n_labels, sizeof *self.label);
     self.y = array_alloc((size_t)field->n_nodes, sizeof *self.y);

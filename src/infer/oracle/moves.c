@@ -38,18 +38,6 @@ struct cycle {
     int32_t n_moves;
 };
 
-/* Sets each label to that of the largest unary score, the lowest at ties. */
-static void start_by_unary(int32_t *y, const struct clv_field *field)
-{
-    size_t k = (size_t)field->n_labels;
-    for (size_t i = 0; i < (size_t)field->n_nodes; i++) {
-        y[i] = 0;
-        for (size_t label = 1; label < k; label++)
-            if (field->unary[i * k + label] > field->unary[i * k + (size_t)y[i]])
-                y[i] = (int32_t)label;
-    }
-}
-
 /* Sets field_size and is_hard from the sizes of the field's scores. */
 static enum clv_status measure(struct moves *self, struct clv_error *err)
 {
@@ -109,8 +97,8 @@ static double gain_of(const struct moves *self)
         int32_t a = field->edges[e][0], b = field->edges[e][1];
         if (now[a] == before[a] && now[b] == before[b])
             continue;
-        exact_sum_add(&gain, pair_score(field, e, now[a], now[b]));
-        exact_sum_add(&gain, -pair_score(field, e, before[a], before[b]));
+        exact_sum_add(&gain, field_pair_score(field, e, now[a], now[b]));
+        exact_sum_add(&gain, -field_pair_score(field, e, before[a], before[b]));
     }
     return exact_sum_value(gain);
 }
@@ -175,7 +163,7 @@ static enum clv_status moves_run(struct clv_oracle *oracle, int32_t *y, double *
     self.index_of = self.nodes + n;
     self.y = self.index_of + n;
     self.before = self.y + n;
-    start_by_unary(self.best, field);
+    oracle_label_by_unary(self.best, field);
     MUST(measure(&self, err));
     oracle->field_size = self.field_size;
     enum clv_status status = run(&self, oracle, &cycle, err);
@@ -211,10 +199,10 @@ static void make_expansion(struct moves *self, int32_t alpha)
     for (int32_t e = 0; e < field->n_edges; e++) {
         int32_t a = y[field->edges[e][0]], b = y[field->edges[e][1]];
         double *table = &cut->pairwise[4 * (size_t)e];
-        table[0] = pair_score(field, e, a, b);
-        table[1] = pair_score(field, e, a, alpha);
-        table[2] = pair_score(field, e, alpha, b);
-        table[3] = pair_score(field, e, alpha, alpha);
+        table[0] = field_pair_score(field, e, a, b);
+        table[1] = field_pair_score(field, e, a, alpha);
+        table[2] = field_pair_score(field, e, alpha, b);
+        table[3] = field_pair_score(field, e, alpha, alpha);
     }
 }
 
@@ -235,17 +223,18 @@ static enum clv_status check_tables(const struct clv_field *field, struct clv_er
     for (int32_t e = 0; e < field->n_edges; e++)
         for (int32_t a = 0; a < k; a++)
             for (int32_t b = a + 1; b < k; b++) {
-                double same = pair_score(field, e, a, a) / 2 + pair_score(field, e, b, b) / 2;
-                double different = pair_score(field, e, a, b) / 2 + pair_score(field, e, b, a) / 2;
-                double size = fabs(pair_score(field, e, a, a)) + fabs(pair_score(field, e, b, b)) +
-                              fabs(pair_score(field, e, a, b)) + fabs(pair_score(field, e, b, a));
+                double same = field_pair_score(field, e, a, a) / 2 + field_pair_score(field, e, b, b) / 2;
+                double different = field_pair_score(field, e, a, b) / 2 + field_pair_score(field, e, b, a) / 2;
+                double size = fabs(field_pair_score(field, e, a, a)) + fabs(field_pair_score(field, e, b, b)) +
+                              fabs(field_pair_score(field, e, a, b)) + fabs(field_pair_score(field, e, b, a));
                 if (same - different < -0x1p-42 * size) /* smaller differences are rounding errors */
                     return fail(
                         err, CLV_ERR_DATA,
                         "edge %d (nodes %d and %d): labels %d and %d score more apart than alike, which no cut can "
                         "swap: %g + %g < %g + %g",
-                        e, field->edges[e][0], field->edges[e][1], a, b, pair_score(field, e, a, a),
-                        pair_score(field, e, b, b), pair_score(field, e, a, b), pair_score(field, e, b, a));
+                        e, field->edges[e][0], field->edges[e][1], a, b, field_pair_score(field, e, a, a),
+                        field_pair_score(field, e, b, b), field_pair_score(field, e, a, b),
+                        field_pair_score(field, e, b, a));
             }
     return CLV_OK;
 }
@@ -257,9 +246,9 @@ static void add_side(struct moves *self, int32_t p, int32_t edge, int side, cons
     const struct clv_field *field = self->field;
     int32_t kept = self->best[field->edges[edge][!side]];
     if (side == 0)
-        add_score(self, p, pair_score(field, edge, to[1], kept), pair_score(field, edge, to[0], kept));
+        add_score(self, p, field_pair_score(field, edge, to[1], kept), field_pair_score(field, edge, to[0], kept));
     else
-        add_score(self, p, pair_score(field, edge, kept, to[1]), pair_score(field, edge, kept, to[0]));
+        add_score(self, p, field_pair_score(field, edge, kept, to[1]), field_pair_score(field, edge, kept, to[0]));
 }
 
 /* Finds pair `number` of all pairs of labels, alpha < beta, in lexicographic order. */
@@ -308,10 +297,10 @@ static void make_swap(struct moves *self, int32_t number)
         if (a < 0 || b < 0)
             continue;
         double *table = &cut->pairwise[4 * (size_t)cut->n_edges];
-        table[0] = pair_score(field, e, alpha, alpha);
-        table[1] = pair_score(field, e, alpha, beta);
-        table[2] = pair_score(field, e, beta, alpha);
-        table[3] = pair_score(field, e, beta, beta);
+        table[0] = field_pair_score(field, e, alpha, alpha);
+        table[1] = field_pair_score(field, e, alpha, beta);
+        table[2] = field_pair_score(field, e, beta, alpha);
+        table[3] = field_pair_score(field, e, beta, beta);
         self->edges[cut->n_edges][0] = a;
         self->edges[cut->n_edges++][1] = b;
     }

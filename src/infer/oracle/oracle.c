@@ -153,8 +153,7 @@ static enum clv_status cut(struct clv_oracle *oracle, int32_t *y, const struct c
     return CLV_OK;
 }
 
-/* Sets each label to that of the largest unary score, the lowest at ties. */
-static void label_by_unary(int32_t *y, const struct clv_field *field)
+void oracle_label_by_unary(int32_t *y, const struct clv_field *field)
 {
     size_t labels = (size_t)field->n_labels;
     for (size_t i = 0; i < (size_t)field->n_nodes; i++) {
@@ -204,7 +203,7 @@ static enum clv_status map_without_edges(struct clv_oracle *oracle, int32_t *y, 
     MUST(field_check(field, err));
     if (field->n_labels == 2)
         MUST(capacities_keep_unary(&oracle->capacities, field, err));
-    label_by_unary(y, field);
+    oracle_label_by_unary(y, field);
     oracle->state = field->n_labels == 2 ? ORACLE_NO_EDGES : ORACLE_EMPTY;
     return CLV_OK;
 }
@@ -377,5 +376,6 @@ enum clv_status clv_oracle_decode(struct clv_oracle *oracle, int32_t *y, const s
     if (decoding->rule == CLV_DECODE_ORACLE)
         return clv_oracle_map(oracle, y, NULL, field, err);
     oracle->state = ORACLE_EMPTY;
+    MUST(field_check(field, err));
     return decode(oracle, y, field, is_visible, decoding, err);
 }

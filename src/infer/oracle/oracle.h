@@ -27,14 +27,6 @@ const char *decoding_rule_name(enum clv_decoding_rule rule);
 enum clv_status oracle_cut(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
                            struct clv_error *err) CLV_CHECK;
 
-/* Returns the pairwise score of an edge in any form, when its first end has label a and its second one label b. */
-static inline double pair_score(const struct clv_field *field, int32_t edge, int32_t a, int32_t b)
-{
-    if (field->form == CLV_PAIRWISE_POTTS)
-        return a == b ? 0 : -field->pairwise[edge];
-    return clv_field_table(field, edge)[(size_t)a * (size_t)field->n_labels + (size_t)b];
-}
-
 /* Marginals, exact wherever the field's graph allows it (marginals.c). */
 
 struct marginals_options {

@@ -61,6 +61,9 @@ struct clv_oracle {
 enum clv_status oracle_cut_exactly(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
                                    const double *low, struct clv_error *err) CLV_CHECK;
 
+/* Sets each label to that of the largest unary score, the lowest at ties. */
+void oracle_label_by_unary(int32_t *y, const struct clv_field *field);
+
 /* Returns how far the field's true maximum may be above the score that clv_oracle_map returned: a cut maximises scores
  * rounded to a grid, and each of its terms moves by half a step at most, in either labelling. Chains, forests that are
  * not solved by a cut and fields without edges are exact. */

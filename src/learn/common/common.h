@@ -149,6 +149,9 @@ enum clv_status decoder_load_known(struct decoder *self, const struct clv_proble
 /* Returns the loaded field's score of the true labels of the known nodes. */
 double decoder_truth_score(const struct decoder *self, const struct clv_problem *problem);
 
+/* Sets marginals[n_nodes][n_labels] to those of a labelling: 1 at its labels, else 0. */
+void marginals_of_labels(double *marginals, const int32_t *y, size_t n_nodes, size_t n_labels);
+
 /* L(y) over known nodes. */
 double known_loss(const struct clv_problem *problem, int32_t n_labels, const int32_t *y);
 
@@ -395,6 +398,12 @@ enum clv_status state_read_curve(struct clv_training_result *result, const struc
 
 /* Fails with CLV_ERR_DATA: the checkpoint has a state that the training never has; `what` describes it. */
 enum clv_status state_refuse(const struct checkpoints *checkpoints, const char *what, struct clv_error *err) CLV_CHECK;
+
+/* Returns whether a number of a position is in 0..most. */
+static inline bool state_lies_within(int64_t number, size_t most)
+{
+    return number >= 0 && (uint64_t)number <= most;
+}
 
 /* The course of a training does what the loops of learners have in common. The loop itself is in the learner's file;
  * the course decides whether it continues, adds the points of the curve, writes the checkpoints and ends the training.

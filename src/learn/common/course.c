@@ -43,11 +43,6 @@ static enum clv_status save(struct course *self, struct clv_error *err)
     return self->save ? self->save(self->owner, err) : save_fields(self, err);
 }
 
-static bool lies_within(int64_t number, size_t most)
-{
-    return number >= 0 && (uint64_t)number <= most;
-}
-
 enum clv_status course_resume(struct course *self, struct clv_error *err)
 {
     OWNED(tensors_drop) struct clv_tensors *tensors = NULL;
@@ -57,8 +52,9 @@ enum clv_status course_resume(struct course *self, struct clv_error *err)
     if (!tensors)
         return CLV_OK;
     MUST(state_read(&field, 1, tensors, &self->checkpoints, err));
-    if (!lies_within(position[POSITION_BEGUN], 1) || !lies_within(position[POSITION_PASS], self->n_passes) ||
-        !lies_within(position[POSITION_TAKEN], self->examples->n))
+    if (!state_lies_within(position[POSITION_BEGUN], 1) ||
+        !state_lies_within(position[POSITION_PASS], self->n_passes) ||
+        !state_lies_within(position[POSITION_TAKEN], self->examples->n))
         return state_refuse(&self->checkpoints, "at a pass or an example that there is not", err);
     if ((size_t)position[POSITION_TAKEN] % self->batch && (size_t)position[POSITION_TAKEN] != self->examples->n)
         return state_refuse(&self->checkpoints, "within a step", err);

@@ -14,6 +14,13 @@ double mean_of(const double *values, size_t n)
     return sum / (double)n;
 }
 
+void marginals_of_labels(double *marginals, const int32_t *y, size_t n_nodes, size_t n_labels)
+{
+    memset(marginals, 0, n_nodes * n_labels * sizeof *marginals);
+    for (size_t i = 0; i < n_nodes; i++)
+        marginals[i * n_labels + (size_t)y[i]] = 1;
+}
+
 double squares_of(const double *values, size_t n)
 {
     double squares = 0;

@@ -116,28 +116,23 @@ enum clv_status hidden_save(void *descent, struct clv_error *err)
     return state_write(&course->checkpoints, fields, n + 1, course->result, err);
 }
 
-static bool lies_within(int64_t number, size_t most)
-{
-    return number >= 0 && (uint64_t)number <= most;
-}
-
 static enum clv_status check_position(const int64_t *position, const struct hidden_descent *self, struct clv_error *err)
 {
     const struct course *course = &self->course;
     size_t n = self->hidden.examples.n, most = course->n_passes;
     bool is_cccp = self->solver == SOLVER_CCCP;
-    if (!lies_within(position[POSITION_DONE], most) || !lies_within(position[POSITION_TAKEN], n) ||
-        !lies_within(position[POSITION_SHARP], 1) ||
+    if (!state_lies_within(position[POSITION_DONE], most) || !state_lies_within(position[POSITION_TAKEN], n) ||
+        !state_lies_within(position[POSITION_SHARP], 1) ||
         (position[POSITION_SHARP] && position[POSITION_DONE] < (int64_t)self->n_smooth))
         return state_refuse(&self->course.checkpoints, "at a pass or an example that there is not", err);
     if (position[POSITION_TAKEN] % (is_cccp ? HIDDEN_PARTS : (int64_t)course->batch) &&
         position[POSITION_TAKEN] != (int64_t)n)
         return state_refuse(&self->course.checkpoints, "within a step", err);
-    if (!lies_within(position[POSITION_STEPS], most * n))
+    if (!state_lies_within(position[POSITION_STEPS], most * n))
         return state_refuse(&self->course.checkpoints, "after steps that were not made", err);
-    if (!lies_within(position[POSITION_STAGE], is_cccp ? STAGE_LOOK : STAGE_LOWER) ||
-        !lies_within(position[POSITION_INNER], self->n_inner) ||
-        !lies_within(position[POSITION_NEXT_LOOK], most + course->look_every))
+    if (!state_lies_within(position[POSITION_STAGE], is_cccp ? STAGE_LOOK : STAGE_LOWER) ||
+        !state_lies_within(position[POSITION_INNER], self->n_inner) ||
+        !state_lies_within(position[POSITION_NEXT_LOOK], most + course->look_every))
         return state_refuse(&self->course.checkpoints, "at a stage that there is not", err);
     return CLV_OK;
 }

@@ -92,10 +92,8 @@ enum clv_status hidden_workspace_set(struct hidden_workspace *self, const struct
 static void set_certain(struct hidden_term *term, const struct clv_field *field, const int32_t *y)
 {
     size_t n = (size_t)field->n_nodes, m = (size_t)field->n_edges, k = (size_t)field->n_labels;
-    memset(term->nodes, 0, n * k * sizeof *term->nodes);
+    marginals_of_labels(term->nodes, y, n, k);
     memset(term->pairs, 0, m * k * k * sizeof *term->pairs);
-    for (size_t i = 0; i < n; i++)
-        term->nodes[i * k + (size_t)y[i]] = 1;
     for (size_t e = 0; e < m; e++)
         term->pairs[(e * k + (size_t)y[field->edges[e][0]]) * k + (size_t)y[field->edges[e][1]]] = 1;
 }
@@ -246,9 +244,9 @@ static enum clv_status fix_labels(struct hidden_rest *rest, struct clv_field *le
                        per_edge * sizeof *rest->pairwise);
             left->n_edges++;
         } else if (y_a == CLV_UNKNOWN) {
-            rest->unary[a] += pair_score(field, e, 1, y_b) - pair_score(field, e, 0, y_b);
+            rest->unary[a] += field_pair_score(field, e, 1, y_b) - field_pair_score(field, e, 0, y_b);
         } else if (y_b == CLV_UNKNOWN) {
-            rest->unary[b] += pair_score(field, e, y_a, 1) - pair_score(field, e, y_a, 0);
+            rest->unary[b] += field_pair_score(field, e, y_a, 1) - field_pair_score(field, e, y_a, 0);
         }
     }
     return CLV_OK;

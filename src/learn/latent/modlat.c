@@ -81,13 +81,6 @@ static enum clv_status maximise(int32_t *y, double *score, const struct modlat *
     return clv_forest_run(self->forests[thread], score, NULL, NULL, y, field, &options, err);
 }
 
-static void set_certain(double *weight, const int32_t *y, size_t n, size_t k)
-{
-    memset(weight, 0, n * k * sizeof *weight);
-    for (size_t i = 0; i < n; i++)
-        weight[i * k + (size_t)y[i]] = 1;
-}
-
 /* Predicts labels by w, for theta's turn, and writes them to latent->free, which all processes receive. */
 static enum clv_status predict(void *context, struct latent *latent, size_t example, int thread, const double *w,
                                struct clv_error *err)
@@ -96,8 +89,8 @@ static enum clv_status predict(void *context, struct latent *latent, size_t exam
     struct decoder *decoder = &latent->examples.decoders[thread];
     MUST(decoder_load(decoder, problem_of(latent, example), &latent->examples.layout, w, err));
     MUST(maximise(decoder->y, NULL, self, &decoder->field, thread, err));
-    set_certain(latent->free + latent->first[example] * (size_t)decoder->field.n_labels, decoder->y,
-                (size_t)decoder->field.n_nodes, (size_t)decoder->field.n_labels);
+    marginals_of_labels(latent->free + latent->first[example] * (size_t)decoder->field.n_labels, decoder->y,
+                        (size_t)decoder->field.n_nodes, (size_t)decoder->field.n_labels);
     return CLV_OK;
 }
 
@@ -173,7 +166,7 @@ static enum clv_status predictor_terms(void *context, struct latent *latent, siz
     for (size_t i = 0; k == 2 && i < n; i++)
         constant += latent->is_visible[at + i] ? 0 : 1 - self->q[(at + i) * k];
     MUST(maximise(decoder->y, &best, self, field, thread, err));
-    set_certain(latent->free + at * k, decoder->y, n, k);
+    marginals_of_labels(latent->free + at * k, decoder->y, n, k);
     latent->hinge[example] = best + constant - truth;
     return CLV_OK;
 }

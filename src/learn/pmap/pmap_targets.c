@@ -9,11 +9,6 @@
 /* The seed of a weak example's samples, which differ from those of other examples and of the steps. */
 #define PSEUDO_LABEL_SEED(seed, index) ((seed) ^ (0x6775657373ULL + ((uint64_t)(index) << 40)))
 
-static const int32_t *given_of(const struct clv_training *training, size_t weak)
-{
-    return training->given ? training->given[weak] : NULL;
-}
-
 /* Sets weight[n_nodes][n_labels], which is zeros, to 1 at each known label. */
 static void set_weight(float *weight, const struct clv_problem *problem, size_t n_labels)
 {
@@ -31,7 +26,7 @@ static void place_pseudo_labels(struct pmap_targets *self, float *weight)
         target->problem = clv_dataset_problem(training->dataset, (size_t)training->weak[k]);
         target->problem.label = label;
         target->weight = self->objective == PMAP_JOINT ? NULL : weight;
-        target->given = self->conditional ? given_of(training, k) : NULL;
+        target->given = self->conditional ? training_given(training, k) : NULL;
         self->pseudo_labels[k] = (struct partial_labels){weight, label};
         label += target->problem.n_nodes;
         weight += (size_t)target->problem.n_nodes * (size_t)self->examples->layout.n_labels;
@@ -96,7 +91,7 @@ static enum clv_status label_example(void *context, size_t k, int thread, struct
     const struct pmap_labelling *by = self->by;
     const struct examples *examples = targets->examples;
     const struct clv_problem *problem = &targets->list[targets->n_labelled + k].problem;
-    const struct partial_example example = {problem, given_of(examples->training, k), &examples->layout, by->w};
+    const struct partial_example example = {problem, training_given(examples->training, k), &examples->layout, by->w};
     struct decoder *decoder = &examples->decoders[thread];
     struct partial_labels pseudo = targets->pseudo_labels[k];
     FAIL_IF(stop_requested(examples->training->progress), CLV_ERR_INTERRUPTED, "interrupted");

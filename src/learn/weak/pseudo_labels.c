@@ -194,18 +194,6 @@ struct label_state {
     bool framed; /* the teacher has the features of frames */
 };
 
-static const int32_t *given_of(const struct clv_training *training, size_t weak)
-{
-    return training->given ? training->given[weak] : NULL;
-}
-
-static void set_certain(double *q, const int32_t *label, size_t n_nodes, size_t n_labels)
-{
-    memset(q, 0, n_nodes * n_labels * sizeof *q);
-    for (size_t i = 0; i < n_nodes; i++)
-        q[i * n_labels + (size_t)label[i]] = 1;
-}
-
 /* Returns the share of foreground in the area without fixed labels, by the unary scores alone, with `shift` added; 0
  * without such an area. */
 static double foreground_share(const struct clv_field *field, const struct clv_problem *problem, const int32_t *given,
@@ -241,14 +229,14 @@ static enum clv_status load_weak(struct dataset_item *item, struct decoder *deco
     *item = (struct dataset_item){0};
     FAIL_IF(stop_requested(training->progress), CLV_ERR_INTERRUPTED, "interrupted");
     MUST(pseudo_labelled_example(item, training, (size_t)training->weak[k], self->framed, err));
-    const struct partial_example example = {&item->problem, given_of(training, k), &self->layout, self->w};
+    const struct partial_example example = {&item->problem, training_given(training, k), &self->layout, self->w};
     return partial_load(decoder, &example, err);
 }
 
 /* Whether a weak example has boxes: the given labels are all background, and not all nodes are given. */
 static bool is_boxed(const struct clv_training *training, size_t k)
 {
-    const int32_t *given = given_of(training, k);
+    const int32_t *given = training_given(training, k);
     int32_t n = clv_dataset_problem(training->dataset, (size_t)training->weak[k]).n_nodes, n_open = 0;
     for (int32_t i = 0; given && i < n; i++) {
         if (given[i] > 0)
@@ -267,7 +255,7 @@ static enum clv_status find_share(void *context, size_t k, int thread, struct cl
     if (!is_boxed(self->training, k))
         return CLV_OK;
     MUST(load_weak(&item, decoder, self, k, err));
-    self->share[k] = foreground_share(&decoder->field, &item.problem, given_of(self->training, k), 0);
+    self->share[k] = foreground_share(&decoder->field, &item.problem, training_given(self->training, k), 0);
     return CLV_OK;
 }
 
@@ -310,14 +298,14 @@ static enum clv_status label_example(void *context, size_t k, int thread, struct
     double *q = self->pseudo_labels->q[k];
     MUST(load_weak(&item, decoder, self, k, err));
     if (!isnan(self->share[k]))
-        balance(&decoder->field, &item.problem, given_of(training, k), self->share[k]);
+        balance(&decoder->field, &item.problem, training_given(training, k), self->share[k]);
     if (has_marginals(self->learner)) {
         struct partial_options options = pseudo_labelled_options(self->learner, training);
         return clv_perturbed_marginals(decoder->oracle, q, NULL, NULL, &decoder->field,
                                        TEACHER_SEED(training->seed, self->round, k), options.n_samples, err);
     }
     MUST(clv_oracle_map(decoder->oracle, decoder->y, NULL, &decoder->field, err));
-    set_certain(q, decoder->y, (size_t)item.problem.n_nodes, (size_t)self->layout.n_labels);
+    marginals_of_labels(q, decoder->y, (size_t)item.problem.n_nodes, (size_t)self->layout.n_labels);
     return CLV_OK;
 }
 
@@ -361,7 +349,7 @@ static void start_from_boxes(struct clv_pseudo_labels *self, const struct clv_tr
 {
     for (size_t k = 0; k < self->n; k++) {
         size_t n = (size_t)clv_dataset_problem(training->dataset, (size_t)training->weak[k]).n_nodes;
-        const int32_t *given = given_of(training, k);
+        const int32_t *given = training_given(training, k);
         struct clv_problem frame = {0};
         if (training->frames)
             frame = clv_dataset_problem(training->frames, (size_t)training->weak[k]);

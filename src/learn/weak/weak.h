@@ -33,6 +33,12 @@ struct partial_example {
     const double *w;
 };
 
+/* Returns the given labels of a weak example, or NULL. */
+static inline const int32_t *training_given(const struct clv_training *training, size_t weak)
+{
+    return training->given ? training->given[weak] : NULL;
+}
+
 /* Loads the field of all nodes. Given nodes are forced to their labels by scores that couplings and noise cannot
  * outweigh. */
 enum clv_status partial_load(struct decoder *decoder, const struct partial_example *example,

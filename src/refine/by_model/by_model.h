@@ -75,7 +75,8 @@ struct evidence {
 };
 void evidence_release(struct evidence *self);
 
-/* Computes the evidence, and labels[height][width] by the votes of nodes with labels y. maps[n_maps of the recipe]. */
+/* Computes the evidence, and labels[height][width] by the votes of nodes with labels y. maps[n_maps of the recipe]. On
+ * failure labels are unchanged, as by the next function. */
 enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const struct clv_example *example,
                               const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
                               struct clv_error *err) CLV_CHECK;
@@ -85,6 +86,7 @@ enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const stru
 enum clv_status evidence_of_net(struct evidence *self, uint8_t *labels, const struct segmented *segmented,
                                 struct clv_error *err) CLV_CHECK;
 
+/* Refines labels[height][width], which are those of the evidence. On failure they are unchanged. */
 enum clv_status evidence_refine(uint8_t *labels, const struct evidence *self, const struct clv_image *image,
                                 const struct refinement *refining, struct clv_error *err) CLV_CHECK;
 
@@ -173,7 +175,7 @@ enum clv_status pixel_scores_refine(uint8_t *labels, const float *score, const s
 
 /* Refines labels[height][width]; on entry they are the node labels, painted. clv_refine is used if refining_is_cut,
  * else clv_refine_labels. A model with learned refinement uses it as described at struct refinement. self->painted may
- * be `labels`. options NULL: the defaults. */
+ * be `labels`. options NULL: the defaults. On failure labels are unchanged. */
 enum clv_status segmented_refine(uint8_t *labels, const struct segmented *self,
                                  const struct clv_refine_options *options, struct clv_error *err) CLV_CHECK;
 

@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "data/maps/maps.h"
 #include "feature/blocks/blocks.h"
+#include "refine/refine.h"
 
 #define MIN_VOTE 1e-6F /* minimum vote for a pixel's present label */
 
@@ -111,20 +112,11 @@ static enum clv_status read_map(float *plane, const struct evidence *self, const
                                : label_probabilities(plane, &grid, map, m, model, self->n, err);
 }
 
-/* Returns the label with the largest value at pixel p in planes[n_labels][n], the first at ties. */
-static size_t most_probable(const float *planes, size_t n_labels, size_t n, size_t p)
-{
-    size_t best = 0;
-    for (size_t a = 1; a < n_labels; a++)
-        best = planes[a * n + p] > planes[best * n + p] ? a : best;
-    return best;
-}
-
 /* Sets is_open of the labels that are most probable by the map at some pixel. */
 static void open_labels(struct evidence *self, const float *plane)
 {
     for (size_t p = 0; p < self->n; p++) {
-        size_t best = most_probable(plane, (size_t)self->n_labels, self->n, p);
+        size_t best = refine_most_probable(plane, (size_t)self->n_labels, self->n, p);
         self->is_open[best] |= plane[best * self->n + p] > 0;
     }
 }
@@ -153,7 +145,7 @@ static enum clv_status read_maps(struct evidence *self, const struct clv_example
 static void take_most_probable(uint8_t *labels, const float *planes, size_t n_labels, size_t n)
 {
     for (size_t p = 0; p < n; p++)
-        labels[p] = (uint8_t)most_probable(planes, n_labels, n, p);
+        labels[p] = (uint8_t)refine_most_probable(planes, n_labels, n, p);
 }
 
 enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const struct clv_example *example,
@@ -169,8 +161,8 @@ enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const stru
     NEED(result.nodes && result.is_open);
     for (int32_t i = 0; i < example->problem.n_nodes; i++)
         result.is_open[y[i]] = 1;
-    MUST(clv_example_vote(labels, result.nodes, example, y, result.n_labels, err));
     MUST(read_maps(&result, example, maps, model, err));
+    MUST(clv_example_vote(labels, result.nodes, example, y, result.n_labels, err));
     *self = TAKE(result);
     return CLV_OK;
 }

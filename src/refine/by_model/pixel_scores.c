@@ -2,6 +2,8 @@
  * margins of the nodes. Start at segmented_refine, at the end. */
 #include "refine/by_model/by_model.h"
 
+#include <string.h>
+
 #include "base/base.h"
 #include "refine/refine.h"
 
@@ -58,10 +60,15 @@ static enum clv_status by_scores(uint8_t *labels, const struct segmented *self, 
 static enum clv_status by_votes(uint8_t *labels, const struct segmented *self, const struct refinement *refining,
                                 struct clv_error *err)
 {
+    size_t n = (size_t)self->image->width * (size_t)self->image->height;
     OWNED(evidence_release) struct evidence evidence = {0};
-    MUST(self->net ? evidence_of_net(&evidence, labels, self, err)
-                   : evidence_init(&evidence, labels, self->example, self->y, self->maps, self->model, err));
-    return evidence_refine(labels, &evidence, self->image, refining, err);
+    OWNED_ARRAY uint8_t *result = array_alloc(n, sizeof *result);
+    NEED(result);
+    MUST(self->net ? evidence_of_net(&evidence, result, self, err)
+                   : evidence_init(&evidence, result, self->example, self->y, self->maps, self->model, err));
+    MUST(evidence_refine(result, &evidence, self->image, refining, err));
+    memcpy(labels, result, n);
+    return CLV_OK;
 }
 
 static enum clv_status by_margins(uint8_t *labels, const struct segmented *self,

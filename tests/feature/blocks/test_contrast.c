@@ -277,6 +277,29 @@ TEST(zones_compare_how_often_codes_are_met)
     ck_assert_double_eq_tol(odds[0][0], 0.5, 0.05);
 }
 
+/* A float stays at 2^24 when 1 is added. */
+TEST(codes_of_more_than_2_to_the_24_pixels_count)
+{
+    enum { N = 3 << 23, N_OTHER = 1 << 22 }; /* pixels; those of code 1, the last ones */
+    OWNED(zones_release)
+    struct zones zones = {.n_pixels = N, .centre = array_zalloc(N, sizeof *zones.centre), .strip = array_zalloc(N, 1)};
+    OWNED_ARRAY int32_t *code = array_zalloc(N, sizeof *code);
+    int32_t start[3] = {0, 1, 2}, pixel[2] = {0, N - 1};
+    const struct scene scene = {.n_regions = 2, .start = start, .pixel = pixel};
+    zones.scene = &scene;
+    ck_assert(zones.centre && zones.strip && code);
+    for (size_t i = 0; i < N; i++) {
+        code[i] = i >= N - N_OTHER;
+        zones.centre[i] = code[i] ? 0.25f : 1;
+    }
+    zones.strip[0] = zones.strip[N - 1] = 1;
+    float odds[2][2];
+    must(zones_measure(*odds, 2, &zones, code, 2, err));
+    double all = (double)N_OTHER / N, centre = all / 4 / (all / 4 + 1 - all), rim = 1;
+    ck_assert_double_eq_tol(odds[1][0], (centre + 0.0005) / (centre + rim + 0.001), 1e-5);
+    ck_assert_double_eq_tol(odds[1][1], 0.5005 / (0.5 + all + 0.001), 1e-5);
+}
+
 TEST(a_measure_is_shared_by_two_bins_that_give_it_back)
 {
     for (int step = 0; step <= 100; step++) {

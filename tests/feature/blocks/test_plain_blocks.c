@@ -177,3 +177,24 @@ TEST(the_strip_is_along_the_border)
         ck_assert_float_eq_tol(zones.centre[i], (float)(1 / (1 + pow(u * u + v * v, 2))), 1e-5F);
     }
 }
+
+/* A float stays at 2^24 when 1 is added. */
+TEST(histograms_of_more_than_2_to_the_24_pixels_have_all_of_them)
+{
+    enum { MANY = 5 << 23 };
+    OWNED_ARRAY int32_t *list = array_zalloc(MANY, sizeof *list); /* all of them the same one .. */
+    int32_t first[2] = {0, MANY}, word[2] = {0, 1}, met[2], count[2] = {0};
+    float colours[6] = {50, 0, 0, 50, 40, 40}, chroma[256] = {0}, words[2] = {0}, largest = 0;
+    struct region whole = {.n_pixels = MANY};
+    ck_assert_ptr_nonnull(list);
+    list[MANY - 1] = 1; /* .. but one */
+    const struct scene image = {.n_regions = 1, .lab = colours, .start = first, .pixel = list, .regions = &whole};
+    const struct kernel_map roots = {.size = 1};
+    chroma_fill(chroma, &image, &roots, 0);
+    for (size_t b = 0; b < 256; b++)
+        largest = fmaxf(largest, chroma[b]);
+    ck_assert_float_eq_tol(largest, 0.5f, 1e-5f); /* the root of the share, half as long */
+    words_histogram(words, &image, &(struct word_map){word, met, count}, &roots, 0);
+    ck_assert_float_eq_tol(words[0], 1, 1e-5f);
+    ck_assert_float_eq_tol(words[1], sqrtf(1.0f / MANY), 1e-9f);
+}

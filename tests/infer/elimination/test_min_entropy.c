@@ -139,3 +139,29 @@ TEST(what_has_no_such_score_is_refused_by_name)
     must_fail(CLV_ERR_USAGE, "1.5 is not in 0 to 1",
               clv_oracle_decode(oracle, y, &s.field, is_visible, &decoding, err));
 }
+
+/* The rule eliminates nodes of up to CLV_FOREST_MAX_LABELS labels, like clv_forest_run. */
+TEST(fields_that_no_elimination_can_use_are_refused)
+{
+    enum { K = CLV_FOREST_MAX_LABELS + 1 };
+    static double unary[3 * K], pairwise[2];
+    static const uint8_t is_visible[3] = {1, 0, 1};
+    int32_t edges[2][2] = {{0, 1}, {1, 2}}, y[3];
+    OWNED(min_entropy_release) struct min_entropy workspace = {0};
+    struct clv_field field = {.n_nodes = 3,
+                              .n_edges = 2,
+                              .n_labels = K,
+                              .form = CLV_PAIRWISE_POTTS,
+                              .edges = (const int32_t(*)[2])edges,
+                              .unary = unary,
+                              .pairwise = pairwise};
+    const struct min_entropy_terms terms = {&field, is_visible, 0.5};
+    must_fail(CLV_ERR_USAGE, "257 labels", min_entropy_map(y, &workspace, &terms, err));
+    field.n_labels = 3;
+    must(min_entropy_map(y, &workspace, &terms, err));
+    edges[1][1] = 1 << 28;
+    must_fail(CLV_ERR_DATA, "edge 1 joins nodes", min_entropy_map(y, &workspace, &terms, err));
+    edges[1][1] = 2;
+    unary[4] = NAN; /* of the hidden node, named as in the field */
+    must_fail(CLV_ERR_DATA, "node 1", min_entropy_map(y, &workspace, &terms, err));
+}

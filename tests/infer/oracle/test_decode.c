@@ -158,3 +158,32 @@ TEST(rules_and_temperatures_out_of_range_are_refused)
     decoding.rule = CLV_DECODE_MAP;
     must_fail(CLV_ERR_DATA, "node 0", clv_oracle_decode(oracle, y, &s.field, NULL, &decoding, err));
 }
+
+/* Every rule, with label costs and without, refuses an edge whose end is not a node before it uses the edge. */
+TEST(edges_to_missing_nodes_are_refused_by_every_rule)
+{
+    enum { N = 3 };
+    static double unary[N * 3] = {0, 1, 0, 0, 0, 1}, pairwise[2 * 9] = {0};
+    static const double cost[3] = {0};
+    static const uint8_t is_visible[N] = {1, 0, 1};
+    static const int32_t bad[] = {-1, N, 1 << 28, INT32_MIN, INT32_MAX};
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    for (uint32_t t = 0; t < 5 * 2 * 2 * 2 * CLV_N_DECODING_RULES; t++) {
+        int32_t edges[2][2] = {{0, 1}, {1, 2}}, y[N] = {7, 7, 7};
+        struct clv_field field = {.n_nodes = N,
+                                  .n_edges = 2,
+                                  .n_labels = t / 5 % 2 ? 2 : 3,
+                                  .form = t / 10 % 2 ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_FULL,
+                                  .edges = (const int32_t(*)[2])edges,
+                                  .unary = unary,
+                                  .pairwise = pairwise};
+        const struct clv_decoding decoding = {(enum clv_decoding_rule)(t / 40), 1};
+        edges[1][t / 20 % 2] = bad[t % 5];
+        must_fail(CLV_ERR_DATA, "edge 1 joins nodes", clv_oracle_decode(oracle, y, &field, is_visible, &decoding, err));
+        must_fail(CLV_ERR_DATA, "edge 1 joins nodes",
+                  clv_oracle_decode_costs(oracle, y, &field, cost, is_visible, &decoding, err));
+        for (int32_t i = 0; i < N; i++)
+            ck_assert_int_eq(y[i], 7);
+    }
+}

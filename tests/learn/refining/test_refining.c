@@ -13,7 +13,7 @@
 #include "pixel_net/pixel_net.h"
 #include "refine/by_model/by_model.h"
 #include "refine/refine.h"
-#include "support/support.h"
+#include "support/requests.h"
 
 enum { N_IMAGES = 6 };
 
@@ -236,6 +236,23 @@ static double votes_loss(struct fixture *self, const struct refinement *refining
         labelled_image_release(&labelled);
     }
     return sum;
+}
+
+/* segmented_refine reads maps and allocates after its first labels are known. */
+TEST(labels_stay_where_refining_by_evidence_fails)
+{
+    struct labelled_image labelled;
+    OWNED(evidence_release) struct evidence evidence = {0};
+    must(labelled_image_init(&labelled, &fixture.model, &fixture.source, &fixture.examples[0], err));
+    uint8_t *labels = malloc(labelled.n), *untouched = malloc(labelled.n);
+    memset(labels, 7, labelled.n);
+    memset(untouched, 7, labelled.n);
+    must_keep_when_requests_fail(
+        evidence_init(&evidence, labels, &labelled.nodes, labelled.y, labelled.maps, &labelled.model, err),
+        ck_assert_mem_eq(labels, untouched, labelled.n));
+    free(labels);
+    free(untouched);
+    labelled_image_release(&labelled);
 }
 
 TEST(searching_votes_ends_at_the_best_coupling)
