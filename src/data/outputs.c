@@ -177,6 +177,7 @@ enum clv_status outputs_spare_set(const struct outputs *self, const struct clv_s
         const struct clv_item *item = &set->items[i];
         MUST(spare_file(self, item->image, err));
         MUST(spare_file(self, item->mask, err));
+        MUST(spare_file(self, item->instances, err));
         MUST(spare_file(self, item->boxes, err));
         for (size_t m = 0; m < set->n_maps; m++)
             MUST(spare_file(self, item->maps[m], err));

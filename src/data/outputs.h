@@ -91,7 +91,7 @@ enum clv_status output_check_existing(const char *path, bool may_replace, const 
 enum clv_status outputs_make_folder(const char *path, struct clv_error *err) CLV_CHECK;
 
 /* CLV_ERR_CREATE if the input is one of the outputs. outputs_spare_set checks a dataset's manifest, labels, images,
- * masks, boxes and maps. */
+ * masks, label images of objects, boxes and maps. */
 enum clv_status outputs_spare(const struct outputs *self, const char *input, struct clv_error *err) CLV_CHECK;
 enum clv_status outputs_spare_set(const struct outputs *self, const struct clv_set *set, const char *path,
                                   struct clv_error *err) CLV_CHECK;
