@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cleave/model.h"
 #include "data/data.h"
 #include "model/model.h"
@@ -80,4 +81,50 @@ TEST(the_largest_entries_of_tables_and_deviations_are_reported)
                   "           0.1 +- 5           feature 0\n\nlargest pairwise weights\n"
                   "            -7  a c\n             3  a b\n             1  b a\n",
                   "cleave inspect --top 3 %s", path);
+}
+
+/* A recipe as it was asked for, in words and as JSON. */
+TEST(recipes_are_described_as_they_were_chosen)
+{
+    static const struct {
+        const char *options, *text, *json;
+    } rows[] = {
+        {"--codebook-samples 500 --superpixels 40 --working-pixels 5000 --words 6 --sift-step 4 --sift-bins 3,5,7 --kernel-map intersection "
+         "--word-search groups --range 100,9000 --blocks words,size",
+         /* A word takes 3 numbers by this kernel, of 3 scales; the size, and a constant. */
+         "\nweights       61: 56 node features, 5 edge features, pairwise potts\n"
+         "recipe        5000 working pixels, 40 superpixels of compactness 10 in 10 rounds\n"
+         "range         100,9000 of 16-bit grey is black to white\n"
+         "blocks        words size\n"
+         "kernel map    intersection\n"
+         "words         6 for each SIFT bin size of 3 5 7 px, every 4 px, found by groups\n",
+         "\"recipe\":{\"working_pixels\":5000,\"superpixels\":40,\"compactness\":10,\"slic_iterations\":10,"
+         "\"range\":[100,9000],\"blocks\":[\"words\",\"size\"],\"words\":6,\"sift_step\":4,\"sift_bins\":[3,5,7],"
+         "\"sift\":\"cleave\",\"kmeans\":\"cleave\",\"word_search\":\"groups\",\"kernel_map\":\"intersection\"}"},
+        {"--codebook-samples 500 --nodes patches --patch-size 16 --patch-step 8 --words 5 --blocks words,rgb,hog",
+         "recipe        80000 working pixels, patches of 16 px every 8 px\n"
+         "blocks        words rgb hog\n"
+         "words         5 for each SIFT bin size of 4 10 px, every 3 px\n",
+         "\"recipe\":{\"working_pixels\":80000,\"patch_size\":16,\"patch_step\":8,\"blocks\":[\"words\",\"rgb\",\"hog\"],"
+         "\"words\":5,\"sift_step\":3,\"sift_bins\":[4,10],\"sift\":\"cleave\",\"kmeans\":\"cleave\","
+         "\"word_search\":\"exact\",\"kernel_map\":\"none\"}"},
+        {"--codebook-samples 500 --scale 2 --region-area 30 --tile 64 --words 5 --sift-bins 4",
+         "recipe        scale 2, tiles of 64 px seen with 64 px around, superpixels of 30 px, compactness 10 in 10 rounds\n"
+         "blocks        words colour size contrast\n"
+         "words         5 for each SIFT bin size of 4 px, every 3 px\n",
+         "\"recipe\":{\"scale\":2,\"region_area\":30,\"tile\":64,\"compactness\":10,\"slic_iterations\":10,"
+         "\"blocks\":[\"words\",\"colour\",\"size\",\"contrast\"],\"words\":5,\"sift_step\":3,\"sift_bins\":[4],"
+         "\"sift\":\"cleave\",\"kmeans\":\"cleave\",\"word_search\":\"exact\",\"kernel_map\":\"none\"}"},
+        {"--superpixels 40 --blocks colour", "blocks        colour\nsparsity ",
+         "\"blocks\":[\"colour\"]"}, /* without words */
+    };
+    run_here("\"$SYNTH\" -n 4 --size 60x45 --seed 3 set");
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        run_here("cleave train -q set --seed 1 --passes 1 %s -o m --overwrite", rows[k].options);
+        expect_output(rows[k].text, "cleave inspect --top 0 m");
+        OWNED_ARRAY char *json = expect_success("cleave inspect --top 0 --json m");
+        must_say(json, rows[k].json);
+        OWNED(json_drop) struct json_value *root = NULL;
+        must(json_parse(&root, json, strlen(json), "inspect", err));
+    }
 }
