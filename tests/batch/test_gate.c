@@ -72,7 +72,8 @@ TEST(with_a_model_an_image_takes_its_features_or_its_graph)
 
 TEST(a_second_stage_and_a_window_of_slices_count_in_the_graph)
 {
-    struct clv_model first = model_of(3, 20000, CLV_PAIRWISE_POTTS), model = first;
+    struct clv_model model = model_of(3, 20000, CLV_PAIRWISE_POTTS);
+    struct clv_stage first = {.layout = model.layout};
     model.first = &first;
     for (int32_t window = 1; window < 6; window += 4) {
         model.recipe.window = window > 1 ? window : 0;
@@ -111,7 +112,7 @@ struct entrant {
     int *order, *n_entered; /* [4] who has entered */
     pthread_mutex_t *lock;
     enum clv_status status;
-    char message[256];
+    char message[CLV_ERROR_MESSAGE_MAX];
 };
 
 static void *enter(void *context)
@@ -174,6 +175,7 @@ TEST(what_just_fits_enters_and_without_a_limit_half_of_the_free_memory_is_there)
     memory_gate_leave(&gate, 60e6);
     memory_gate_leave(&gate, 40e6);
     must(memory_gate_enter(&gate, 2, 100e6, err));
+    ck_assert_double_eq_tol(gate.used, 116e6, 1);
     memory_gate_release(&gate);
     memory_gate_init(&gate, 0);
     ck_assert(gate.limit > 0 && isfinite(gate.limit));

@@ -28,7 +28,7 @@ static void subject_release(struct subject *self)
 /* Stripes, spots and noise. */
 static struct subject subject_of(struct clv_pixel_box box, uint32_t seed)
 {
-    struct subject self = {{0}, {0}, {0}, {0}};
+    struct subject self = {.image = {.width = 0}};
     must(clv_image_new(&self.image, WIDTH, HEIGHT, 3, err));
     for (int y = 0; y < HEIGHT; y++)
         for (int x = 0; x < WIDTH; x++)

@@ -9,6 +9,7 @@
 #include "model/model.h"
 #include "support/sample.h"
 #include "support/support.h"
+#include "tags/tags.h"
 
 static double number_after(const char *text, const char *key)
 {
@@ -127,4 +128,56 @@ TEST(recipes_are_described_as_they_were_chosen)
         OWNED(json_drop) struct json_value *root = NULL;
         must(json_parse(&root, json, strlen(json), "inspect", err));
     }
+}
+
+/* A model of the tags sun, sea, sand and sky with couplings; the arrays are borrowed. */
+static void write_tags(enum clv_tag_form form, int32_t order, int32_t *tag_of, double *coupling)
+{
+    char sun[] = "sun", sea[] = "sea", sand[] = "sand", sky[] = "sky", *names[] = {sun, sea, sand, sky};
+    double bias[4] = {0}, weight[8] = {0};
+    char key[] = "learner", value[] = "by hand";
+    struct clv_record_entry entry = {key, value};
+    struct clv_tag_model model = {.form = form,
+                                  .n_tags = 4,
+                                  .n_features = 2,
+                                  .names = names,
+                                  .tag_of = tag_of,
+                                  .order = order,
+                                  .bias = bias,
+                                  .weight = weight,
+                                  .coupling = coupling,
+                                  .record = {&entry, 1}};
+    must(clv_tag_model_write(here("tags"), &model, err));
+}
+
+TEST(models_of_tags_are_described_with_their_largest_couplings)
+{
+    int32_t in_order[4] = {0, 1, 2, 3}, turned[4] = {2, 0, 3, 1};
+    double chain[3] = {0.5, -2, 2}, full[6] = {1, 4, -0.5, 0, 8, 2}, net[64] = {0};
+    write_tags(CLV_TAGS_CHAIN, 2, in_order, chain);
+    expect_output("form          chain, order 2, 4 tags, 2 features\nkernel        linear\n"
+                  "tags          sun, sea, sand, sky\n\nlargest couplings\n"
+                  "            -2  sea, sand\n             2  sand, sky\n           0.5  sun, sea\n"
+                  "\nrecord\n  learner                  by hand\n",
+                  "cleave inspect tags");
+    expect_output("largest couplings\n            -2  sea, sand\n\nrecord", "cleave inspect --top 1 tags");
+    expect_output(
+        "{\"form\":\"chain\",\"order\":2,\"features\":2,\"kernel\":\"linear\",\"gamma\":0,\"support_vectors\":0,"
+        "\"tags\":[\"sun\",\"sea\",\"sand\",\"sky\"],\"largest_couplings\":[[\"sea\",\"sand\",-2],"
+        "[\"sand\",\"sky\",2]],\"record\":{\"learner\":\"by hand\"}}\n",
+        "cleave inspect --json --top 2 tags");
+    write_tags(CLV_TAGS_FULL, 2, in_order, full); /* of 10, 20, 21, 30, 31, 32 */
+    expect_output(
+        "[[\"sea\",\"sky\",8],[\"sun\",\"sand\",4],[\"sand\",\"sky\",2],[\"sun\",\"sea\",1],[\"sea\",\"sand\",-0.5]]",
+        "cleave inspect --json tags");
+    for (int32_t later = 1; later < 4; later++) /* 10, 20, 21, 30 .. of decisions: 1, -2, 3, -4, 5, -6 */
+        for (int32_t earlier = 0, k = later * (later - 1) / 2; earlier < later; earlier++, k++)
+            net[clv_belief_offset(later, 2) + (size_t)earlier] = k % 2 ? -k - 1 : k + 1;
+    write_tags(CLV_TAGS_LMSBN, 2, turned, net); /* sand is decided first, then sun, sky and sea */
+    expect_output("tags          sand, sun, sky, sea\n\nlargest couplings\n"
+                  "            -6  sky, sea\n             5  sun, sea\n            -4  sand, sea\n"
+                  "             3  sun, sky\n            -2  sand, sky\n             1  sand, sun\n\n",
+                  "cleave inspect tags");
+    write_tags(CLV_TAGS_LMSBN, 1, turned, net);
+    expect_output("\"largest_couplings\":[],", "cleave inspect --json tags");
 }

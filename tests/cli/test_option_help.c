@@ -43,6 +43,8 @@ static const struct clv_option more[] = {
     {"quiet", 'q', NULL, "Running", CLV_OPTION_BASIC, CLV_OPTION_FLAG, ROW(is_on), "Say nothing"},
     {NULL}};
 
+#define TEN "xxxxxxxxxx"
+
 static struct values values = {.count = 7,
                                .whole = 0,
                                .seed = 18446744073709551615u,
@@ -55,7 +57,8 @@ static struct values values = {.count = 7,
 static const struct option_table table = {.usage = "PATH [OPTION...]",
                                           .summary = "Does something.",
                                           .examples = {"do a", "do b -n 3"},
-                                          .notes = "Notes on it.",
+                                          .notes = "Notes on it: " TEN TEN TEN TEN TEN TEN TEN TEN
+                                                   "y seven7 " TEN TEN TEN TEN TEN TEN TEN TEN TEN "y seven77",
                                           .groups = {{rows, &values, true}, {more, &values, true}}};
 
 /* What is printed; free() it. */
@@ -116,7 +119,8 @@ TEST(help_has_every_option_in_its_section_with_all_choices_the_range_and_the_def
               "  -?, --help [all]           Print what most people need, or all options\n"
               "      --usage                Print the usage alone\n"
               "  -V, --version              Print version and licence\n"
-              "\nNotes on it.\n");
+              "\nNotes on it: " TEN TEN TEN TEN TEN TEN TEN TEN "y\nseven7 " TEN TEN TEN TEN TEN TEN TEN TEN TEN
+              "y\nseven77\n");
 }
 
 TEST(help_states_no_default_of_an_option_that_was_given)

@@ -122,6 +122,51 @@ static double number_after(const char *text, const char *key)
     return strtod(found + strlen(key), NULL);
 }
 
+/* Objects in rows of pixels: row y has object k in columns first .. end - 1. */
+static void write_objects(const char *path, const int32_t (*rows)[4], size_t n)
+{
+    enum { WIDTH = 20, HEIGHT = 4 };
+    int32_t objects[WIDTH * HEIGHT] = {0}, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        most = rows[i][3] > most ? rows[i][3] : most;
+        for (int32_t x = rows[i][1]; x < rows[i][2]; x++)
+            objects[rows[i][0] * WIDTH + x] = rows[i][3];
+    }
+    const struct clv_object_map map = {.width = WIDTH, .height = HEIGHT, .n_objects = most, .objects = objects};
+    must(clv_object_map_write(NULL, path, &map, err));
+}
+
+/* Of the first image three objects are true and four found, with IoU 1, 10/16 and 5/10, the second's one is found. */
+TEST(objects_are_scored_by_image_and_of_all_images_together)
+{
+    static const int32_t truth[][4] = {{0, 0, 20, 1}, {1, 0, 13, 2}, {2, 0, 10, 3}},
+                         found[][4] = {{0, 0, 20, 2}, {1, 3, 16, 1}, {2, 0, 5, 3}, {3, 0, 5, 4}};
+    const uint8_t blank[80] = {0};
+    run_here("mkdir -p set/images set/objects pred/objects");
+    static const char manifest[] = "image\tinstances\nimages/a.png\tobjects/a.png\nimages/b.png\tobjects/b.png\n";
+    spill(here("set/manifest.tsv"), manifest, sizeof manifest - 1);
+    for (int k = 0; k < 2; k++) {
+        put_image(here("set/images/%c.png", 'a' + k), 20, 4);
+        write_objects(here("set/objects/%c.png", 'a' + k), truth, k ? 1 : 3);
+        write_objects(here("pred/objects/%c.png", 'a' + k), found, k ? 1 : 4);
+        write_mask(here("pred/%c.png", 'a' + k), 20, 4, blank);
+    }
+    /* F1 of the first 2 * 2 / 7, of both (4 / 7 + 1) / 2, of all objects 2 * 3 / 9. The precision of the first is 2 / 5 up
+     * to IoU 0.6 and 1 / 6 above. */
+    expect_output("objects        F1 at IoU 0.5 0.7857, of all images together 0.6667; mean precision over IoU "
+                  "0.5:0.95 0.6183; 4 true, 5 found\n",
+                  "cleave score -q set pred");
+    OWNED_ARRAY char *json = expect_success("cleave score -q set pred --json --per-image");
+    const char *objects = strstr(json, "\"objects\":{"), *a = strstr(json, "{\"image\":\"images/a.png\"");
+    ck_assert_msg(objects && a, "%s", json);
+    ck_assert(number_after(objects, "\"true\":") == 4 && number_after(objects, "\"found\":") == 5);
+    ck_assert_double_eq_tol(number_after(objects, "\"f1_of_all\":"), 6 / 9., 1e-12);
+    ck_assert_double_eq_tol(number_after(objects, "\"f1\":"), (4 / 7. + 1) / 2, 1e-12);
+    ck_assert_double_eq_tol(number_after(objects, "\"mean_precision\":"), ((3 * 0.4 + 7 / 6.) / 10 + 1) / 2, 1e-12);
+    ck_assert_double_eq_tol(number_after(a, "\"f1\":"), 4 / 7., 1e-12);
+    ck_assert_double_eq_tol(number_after(a, "\"mean_precision\":"), (3 * 0.4 + 7 / 6.) / 10, 1e-12);
+}
+
 TEST(text_json_and_csv_have_the_same_numbers_of_superpixels_and_patches)
 {
     run_here(
