@@ -383,3 +383,104 @@ TESTS(regions_of_a_scene_are_wholly_inside_the_box_or_outside_and_cover_the_crop
         expect_near((double)region->high[1], 2 * (high[1] - scene->box.first_y) / height - 1, "bottom", _i, i);
     }
 }
+
+/* One filling by its definition: rounds of densities, a cut that is raised until it spans the box, and the next soft
+ * labels. The minimum cut is the library's own. */
+static void fill_by_definition(double *q, double *score, int32_t *foreground, const struct subject *self, double shift,
+                               double extent, int rounds)
+{
+    const struct box_region *regions = self->scene.regions;
+    const int n = self->affinity.n;
+    OWNED(box_mincut_release) struct box_mincut cut = {0};
+    OWNED_ARRAY double *prior = calloc((size_t)n, sizeof *prior), *inside = calloc((size_t)n, sizeof *inside),
+                       *outside = calloc((size_t)n, sizeof *outside), *steps = calloc((size_t)n, sizeof *steps);
+    double all_inside = 0, all_outside = 0;
+    must(box_mincut_init(&cut, &self->affinity, 6.25, err));
+    for (int i = 0; i < n; i++) {
+        (regions[i].is_inside ? inside : outside)[i] = (double)regions[i].share;
+        *(regions[i].is_inside ? &all_inside : &all_outside) += (double)regions[i].share;
+        steps[i] = regions[i].is_inside ? INFINITY : 0;
+        q[i] = score[i] = 0;
+    }
+    relax(steps, self, false);
+    for (int i = 0; i < n; i++) {
+        if (!regions[i].is_inside)
+            continue;
+        prior[i] = 1.6 + shift - 5.2 * (pow((double)regions[i].x, 4) + pow((double)regions[i].y, 4));
+        if (all_outside > 0)
+            prior[i] += 2.05 * (1 - exp(-steps[i] / 32) - 0.625);
+        const double p = 1 / (1 + exp(-prior[i]));
+        q[i] = p;
+        if (all_outside > 0) {
+            const double ratio = (sum_of(self->affinity.near, i, inside, n) + inside[i]) / all_inside /
+                                 (sum_of(self->affinity.near, i, outside, n) / all_outside + 1e-12);
+            q[i] = 0.8 * fmin(fmax(1 - (1 - p) / ratio, 0.02), 0.98) + 0.2 * p;
+            prior[i] += 0.32 * fmin(fmax(log(ratio), -4.8), 4.8);
+        }
+    }
+    for (int round = 0; round < rounds; round++) {
+        OWNED_ARRAY double *of_foreground = calloc((size_t)n, sizeof *of_foreground),
+                           *of_background = calloc((size_t)n, sizeof *of_background);
+        double mass[2] = {1e-5, 1e-5};
+        for (int i = 0; i < n; i++) {
+            of_foreground[i] = (double)regions[i].share * q[i];
+            of_background[i] = (double)regions[i].share * (1 - q[i]);
+            mass[0] += of_background[i];
+            mass[1] += of_foreground[i];
+        }
+        for (int i = 0; i < n; i++) {
+            if (!regions[i].is_inside)
+                continue;
+            score[i] = 0.6 * prior[i];
+            for (int kernel = 0; kernel < 2; kernel++) {
+                const float *k = kernel ? self->affinity.wide : self->affinity.near;
+                const double ratio = log((sum_of(k, i, of_foreground, n) / mass[1] + 2e-4) /
+                                         (sum_of(k, i, of_background, n) / mass[0] + 2e-4));
+                score[i] += (kernel ? 0.6 : 1) * fmin(fmax(ratio, -5.1), 5.1);
+            }
+        }
+        for (int attempt = 0; attempt <= 24; attempt++) {
+            double low[2] = {1, 1}, high[2] = {-1, -1};
+            must(box_mincut_solve(foreground, &cut, score, err));
+            for (int i = 0; i < n; i++)
+                for (int k = 0; foreground[i] && k < 2; k++) {
+                    low[k] = fmin(low[k], (double)regions[i].low[k]);
+                    high[k] = fmax(high[k], (double)regions[i].high[k]);
+                }
+            if (attempt == 24 || (high[0] - low[0] >= 2 * extent && high[1] - low[1] >= 2 * extent))
+                break;
+            for (int i = 0; i < n; i++)
+                score[i] += regions[i].is_inside ? 0.3 : 0;
+        }
+        for (int i = 0; i < n; i++)
+            if (regions[i].is_inside)
+                q[i] = 0.4 / (1 + exp(-score[i])) + 0.6 * foreground[i];
+    }
+}
+
+TESTS(fillings_follow_their_definition, 0, 2 * N_BOXES)
+{
+    static const double fillings[BOX_FILLINGS][2] = {{1.5, 0.64}, {-1.5, 0.4}, {0, 0.64}};
+    const int at = _i % N_BOXES, rounds = _i < N_BOXES ? 1 : 4;
+    OWNED(subject_release) struct subject self = subject_of(boxes[at], 8);
+    measure(&self);
+    const size_t n = (size_t)self.affinity.n;
+    OWNED_ARRAY double *q = calloc(n, sizeof *q), *score = calloc(n, sizeof *score);
+    OWNED_ARRAY double *wanted_q = calloc(n, sizeof *wanted_q), *wanted_score = calloc(n, sizeof *wanted_score);
+    OWNED_ARRAY int32_t *foreground = calloc(n, sizeof *foreground);
+    must(box_fillings_propose(q, score, &self.features, rounds, err));
+    for (int k = 0; k < BOX_FILLINGS; k++) {
+        fill_by_definition(wanted_q, wanted_score, foreground, &self, fillings[k][0], fillings[k][1], rounds);
+        for (size_t i = 0; i < n; i++) {
+            const float *row = self.features.values + i * BOX_FEATURES + BOX_SCENE_FEATURES + 4 * (size_t)k;
+            if (!self.scene.regions[i].is_inside)
+                continue;
+            expect_near((double)row[0], limited(wanted_score[i]), "a filling's score", at, (int)i);
+            ck_assert_int_eq((int)row[1], foreground[i]);
+        }
+    }
+    for (size_t i = 0; i < n; i++) { /* those of the last filling */
+        expect_near(score[i], wanted_score[i], "score", at, (int)i);
+        expect_near(q[i], wanted_q[i], "soft label", at, (int)i);
+    }
+}
