@@ -484,3 +484,63 @@ TESTS(fillings_follow_their_definition, 0, 2 * N_BOXES)
         expect_near(q[i], wanted_q[i], "soft label", at, (int)i);
     }
 }
+
+/* linear . (x, 1) + sum_h output_h max(0, hidden_h . (x, 1)), within -8 .. 8. */
+static double network_of(const struct box_network *network, const float *x)
+{
+    double score = 0;
+    for (int h = -1; h < BOX_HIDDEN; h++) {
+        const float *row = h < 0 ? network->linear : network->hidden[h];
+        double sum = (double)row[BOX_FEATURES];
+        for (int k = 0; k < BOX_FEATURES; k++)
+            sum += (double)row[k] * (double)x[k];
+        score += h < 0 ? sum : (double)network->output[h] * (sum > 0 ? sum : 0);
+    }
+    return score < -8 ? -8 : score > 8 ? 8 : score;
+}
+
+static void draw_network(struct box_network *network, uint32_t *state)
+{
+    float *weights[] = {network->linear, network->output, network->hidden[0]};
+    const size_t sizes[] = {BOX_FEATURES + 1, BOX_HIDDEN, (size_t)BOX_HIDDEN * (BOX_FEATURES + 1)};
+    for (int part = 0; part < 3; part++)
+        for (size_t k = 0; k < sizes[part]; k++)
+            weights[part][k] = ((float)(noise(state) % 1000) / 1000 - 0.5F) / 4;
+}
+
+/* The second network sees what the first one says, in the place of the last filling's soft labels. */
+TESTS(scores_are_those_of_two_networks_of_which_the_second_sees_the_first, 0, N_BOXES)
+{
+    static struct box_weights weights;
+    uint32_t state = 5;
+    draw_network(&weights.first, &state);
+    draw_network(&weights.second, &state);
+    OWNED(subject_release) struct subject self = subject_of(boxes[_i], 9);
+    measure(&self);
+    const size_t n = (size_t)self.affinity.n;
+    OWNED_ARRAY double *q = calloc(n, sizeof *q), *score = calloc(n, sizeof *score), *found = calloc(n, sizeof *found);
+    OWNED_ARRAY float *first = NULL, *second = NULL;
+    must(box_fillings_propose(q, score, &self.features, 2, err));
+    box_features_add_soft(&self.features, q, score);
+    must(box_score_features(&first, &self.affinity, NULL, 2, err));
+    ck_assert_mem_eq(first, self.features.values, n * BOX_FEATURES * sizeof *first);
+    int n_limited = 0;
+    for (size_t i = 0; i < n; i++) {
+        const bool is_inside = self.scene.regions[i].is_inside;
+        score[i] = is_inside ? network_of(&weights.first, first + i * BOX_FEATURES) : 0;
+        q[i] = is_inside ? 1 / (1 + exp(-score[i])) : 0;
+        n_limited += fabs(score[i]) == 8;
+    }
+    ck_assert_int_lt(n_limited, (int)n / 2);
+    box_features_add_soft(&self.features, q, score);
+    must(box_score_features(&second, &self.affinity, &weights.first, 2, err));
+    must(box_score(found, &self.affinity, &weights, 2, err));
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < BOX_FEATURES; k++)
+            expect_near((double)second[i * BOX_FEATURES + k], (double)self.features.values[i * BOX_FEATURES + k],
+                        "feature", _i, (int)i);
+        const bool is_inside = self.scene.regions[i].is_inside;
+        expect_near(found[i], is_inside ? network_of(&weights.second, second + i * BOX_FEATURES) : 0, "score", _i,
+                    (int)i);
+    }
+}
