@@ -74,6 +74,9 @@ TEST(tables_of_other_columns_or_nodes_are_refused)
                  "cd %s && sed 1s/superpixels/patches/ s2 >x; cleave score --data set --merge s1 x s3", folder);
     expect_error(65, "s1: has superpixels, the tables before it have pixels alone",
                  "cd %s && cut -f 1-3 s2 >x; cleave score --data set --merge x s1 s3", folder);
+    expect_error(65, "x:6: has patches, the tables before it have superpixels",
+                 "cd %s && { cat s1; sed 1s/superpixels/patches/ s2; cat s3; } >x; cleave score --data set --merge x",
+                 folder);
 }
 
 TEST(options_that_do_not_go_together_are_refused)
