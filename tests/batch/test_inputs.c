@@ -118,3 +118,41 @@ TEST(folders_that_paths_share_end_with_a_slash)
     ck_assert_uint_eq(path_shared_folder("a.jpg", 5, "a.jpg"), 0);
     ck_assert_uint_eq(path_shared_folder("/a/b", 4, "/c/b"), 1);
 }
+
+TEST(of_a_folder_masks_and_outputs_of_runs_are_no_inputs_and_what_is_no_image_is_counted)
+{
+    static const char *const own[] = {"strokes/s.jpg",   "overlays/o.jpg", "cutouts/c.jpg", "objects/a.jpg",
+                                      "instances/i.jpg", "a_mask.png",     "run/deep/r.jpg"};
+    for (size_t k = 0; k < sizeof own / sizeof *own; k++) { /* one by one: none hides another */
+        OWNED(input_list_release) struct input_list list = {0};
+        make_files(formatted("in/a.jpg in/b.jpg in/deep/masks/kept.jpg in/%s", own[k]));
+        go_back();
+        run_here("cd in && echo no image >notes.txt && touch labels.tsv && { [ ! -d run ] || touch run/.cleave-run; }");
+        ck_assert_int_eq(chdir(temporary_folder()), 0);
+        must(inputs_add_path(&list, "in", NULL, err));
+        must(inputs_name_outputs(&list, NULL, err));
+        ck_assert_str_eq(outputs_of(&list), "a b deep/masks/kept");
+        ck_assert_uint_eq(list.n_own, 1);
+        ck_assert_str_eq(list.first_own, formatted("in/%s", own[k]));
+        ck_assert_uint_eq(list.n_skipped, 1); /* and a table is not even counted */
+        ck_assert_str_eq(list.first_skipped, "in/notes.txt");
+        go_back();
+        run_here("rm -r in");
+    }
+}
+
+TEST(an_output_folder_within_its_inputs_is_passed_over)
+{
+    char out[512];
+    OWNED(input_list_release) struct input_list list = {0};
+    make_files("in/a.jpg in/out/b.jpg in/out2/c.jpg");
+    snprintf(out, sizeof out, "%s", here("in/out"));
+    list.skip_below = out;
+    must(inputs_add_path(&list, "in", NULL, err));
+    must(inputs_name_outputs(&list, NULL, err));
+    ck_assert_str_eq(outputs_of(&list), "a out2/c");
+    ck_assert_uint_eq(list.n_own, 0);
+    must(inputs_add_path(&list, "in/out", NULL, err)); /* which is an input all the same if it is named */
+    ck_assert_uint_eq(list.n, 3);
+    go_back();
+}
