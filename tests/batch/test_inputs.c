@@ -156,3 +156,33 @@ TEST(an_output_folder_within_its_inputs_is_passed_over)
     ck_assert_uint_eq(list.n, 3);
     go_back();
 }
+
+TEST(rows_that_share_an_image_are_named_after_their_masks_and_keep_what_belongs_to_them)
+{
+    OWNED(input_list_release) struct input_list list = {0};
+    char names[3][32] = {"images/a.jpg", "images/a.jpg", "images/b.jpg"},
+         masks[3][32] = {"r/masks/a/1.png", "r/masks/a/2.png", "r/masks/z.png"};
+    char instances[] = "r/objects/b.png", map[] = "r/net/a.npy";
+    struct clv_item items[3];
+    memset(items, 0, sizeof items);
+    for (size_t i = 0; i < 3; i++) {
+        items[i].name = items[i].image = names[i];
+        items[i].mask = masks[i];
+    }
+    items[2].instances = instances;
+    items[2].is_derived = true;
+    items[0].maps[1] = map;
+    const struct clv_set set = {.items = items, .n_items = 3, .n_maps = 2, .map_names = {"one", "two"}};
+    must(inputs_add_set(&list, &set, set_common_folder(&set), err));
+    ck_assert_str_eq(outputs_of(&list), "a/1 a/2 b");
+    for (size_t i = 0; i < 3; i++) {
+        const struct input *input = &list.items[i];
+        ck_assert_str_eq(input->name, names[i]);
+        ck_assert_str_eq(input->mask, masks[i]);
+        ck_assert(!input->is_path && !input->instances == (i < 2) && input->is_derived == (i == 2));
+        ck_assert(!input->maps[0] && !input->maps[1] == (i > 0));
+    }
+    ck_assert_str_eq(list.items[2].instances, instances);
+    ck_assert_str_eq(list.items[0].maps[1], map);
+    ck_assert(list.n_maps == 2 && strcmp(list.map_names[1], "two") == 0);
+}
