@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -398,4 +399,20 @@ TEST(threads_are_as_many_as_the_control_groups_quota_allows)
     ck_assert_double_eq(control_group_quota_below(root), 1.5);
     ck_assert_int_ge(parallel_threads(0), 1);
     ck_assert_int_eq(parallel_threads(7), 7);
+}
+
+TEST(threads_are_no_more_than_the_processors_that_the_process_may_use)
+{
+    cpu_set_t allowed, one;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    ck_assert_int_le(control_group_processors(), CPU_COUNT(&allowed));
+    int first = 0;
+    while (!CPU_ISSET(first, &allowed))
+        first++;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    const int n = control_group_processors();
+    ck_assert_int_eq(sched_setaffinity(0, sizeof allowed, &allowed), 0);
+    ck_assert_int_eq(n, 1);
 }

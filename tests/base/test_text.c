@@ -198,3 +198,97 @@ TEST(fields_of_a_table_have_no_tab_and_no_line_end)
     ck_assert_str_eq(text.bytes, "a\\tb\\n\\r\\\\ \\x1b\\x7f\xc3\xa9");
     text_release(&text);
 }
+
+TEST(words_of_a_shell_command_come_back_from_a_shell)
+{
+    static const char *const words[][2] = {{"a-b_c+d=e./f,0:@%", "a-b_c+d=e./f,0:@%"},
+                                           {"", "''"},
+                                           {"a b", "'a b'"},
+                                           {"it's", "'it'\\''s'"},
+                                           {"$x", "'$x'"},
+                                           {"a\nb", "'a\nb'"},
+                                           {"~", "'~'"},
+                                           {"\xc3\xa4", "'\xc3\xa4'"}};
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+        OWNED(text_release) struct text text = {0};
+        OWNED_ARRAY char *output = NULL;
+        text_init(&text, 1000);
+        text_put_word(&text, words[k][0]);
+        ck_assert_str_eq(text.bytes, words[k][1]);
+        ck_assert_int_eq(run_command(&output, "printf %%s %s", text.bytes), 0);
+        ck_assert_str_eq(output, words[k][0]);
+    }
+}
+
+TEST(fields_are_printed_as_they_are_put_into_texts)
+{
+    OWNED_ARRAY char *printed = NULL;
+    OWNED(text_release) struct text text = {0};
+    size_t size;
+    const char *field = "a\tb\nc\rd\\e\x1b"
+                        "f\x7f\xc3\xa4";
+    FILE *stream = open_memstream(&printed, &size);
+    put_field(stream, field);
+    fclose(stream);
+    text_init(&text, 100);
+    text_put_field(&text, field);
+    ck_assert_str_eq(printed, "a\\tb\\nc\\rd\\\\e\\x1bf\\x7f\xc3\xa4");
+    ck_assert_str_eq(text.bytes, printed);
+}
+
+/* What a caller was told. */
+struct told {
+    char lines[512];
+};
+
+static void hear(void *context, enum clv_message kind, const char *message)
+{
+    struct told *told = context;
+    snprintf(told->lines + strlen(told->lines), sizeof told->lines - strlen(told->lines), "%d %s\n", kind == CLV_NOTE,
+             message);
+}
+
+static void follow(void *context, const char *what, size_t done, size_t total, const char *note)
+{
+    struct told *told = context;
+    snprintf(told->lines + strlen(told->lines), sizeof told->lines - strlen(told->lines), "%s %zu of %zu %s\n", what,
+             done, total, note);
+}
+
+static void weigh(void *context, double done, double total)
+{
+    struct told *told = context;
+    snprintf(told->lines + strlen(told->lines), sizeof told->lines - strlen(told->lines), "%g of %g\n", done, total);
+}
+
+TEST(callers_are_told_what_they_have_callbacks_for)
+{
+    struct told told = {""};
+    int stop = 0;
+    size_t done = 1;
+    const struct clv_progress none = {.context = &told},
+                              all = {.context = &told, .report = follow, .say = hear, .weigh = weigh, .stop = &stop};
+    const struct clv_progress *const silent[] = {NULL, &none};
+    for (int k = 0; k < 2; k++) {
+        report_progress(silent[k], "x", 1, 2, "y");
+        progress_weigh(silent[k], 1, 2);
+        report_message(silent[k], CLV_NOTE, "x");
+        report_count(silent[k], "x", 1, "y", "z", NULL);
+        ck_assert(!stop_requested(silent[k]));
+    }
+    ck_assert_str_eq(told.lines, "");
+    report_progress(&all, "reading", 1, 3, "a.png");
+    parallel_progress(&all, "reading", &done, 3, "b.png");
+    progress_weigh(&all, 0.5, 2);
+    report_message(&all, CLV_WARNING, "%d is odd", 3);
+    report_count(&all, "f", 0, "mask", "masks", "a");
+    report_count(&all, "f", 1, "mask", "masks", "a");
+    report_count(&all, "f", 7, "mask", "masks", "a");
+    report_count(&all, NULL, 7, "mask", "masks", NULL);
+    ck_assert_str_eq(told.lines, "reading 1 of 3 a.png\nreading 2 of 3 b.png\n0.5 of 2\n0 3 is odd\n1 f: 1 mask: a\n"
+                                 "1 f: 7 masks, the first is a\n1 7 masks\n");
+    ck_assert_uint_eq(done, 2);
+    ck_assert(!stop_requested(&all));
+    stop = 1;
+    ck_assert(stop_requested(&all));
+}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "box_cut/box_cut.h"
+#include "cleave/refine.h"
 #include "support/support.h"
 
 /* A little noise of a given amplitude, the same everywhere. */
@@ -343,6 +344,93 @@ TEST(many_boxes_make_one_labelling)
     must_fail(CLV_ERR_USAGE, "box 1 has the value 0, must be 1..254",
               clv_box_cut_all(scene.labels, &scene.image, boxes, bad, 3, NULL, err));
     ck_assert_int_eq(scene.labels[60 * 220 + 80], 77);
+}
+
+/* Three boxes that overlap, the last less than a quarter of the others and so in front of them; and one by itself. */
+static const struct clv_box overlapping[] = {{.x = 10, .y = 8, .width = 60, .height = 60},
+                                             {.x = 40, .y = 20, .width = 64, .height = 62},
+                                             {.x = 50, .y = 30, .width = 24, .height = 22},
+                                             {.x = 108, .y = 2, .width = 11, .height = 14}};
+
+/* Votes are v_k = p_k prod (1 - p_j) over the boxes j in front of k, and prod (1 - p_k) for the background, scaled to a
+ * sum of 1; clv_refine_labels chooses among them in the bounds of all overlaps. */
+TEST(where_boxes_overlap_their_probabilities_vote_and_much_smaller_ones_are_in_front)
+{
+    enum { W = 120, H = 90, N = W * H, N_BOXES = 3, N_LABELS = 3 };
+    static const uint8_t values[] = {5, 9, 9, 2};                                /* two boxes have one label */
+    static const int sorted[N_BOXES] = {2, 0, 1}, label_of[N_BOXES] = {2, 1, 1}; /* the smaller first */
+    static const uint8_t value_of[N_LABELS] = {0, 9, 5};
+    OWNED(release) struct scene scene = draw(W, H, 45, 42, 26, 24, orange);
+    OWNED_ARRAY float *p = malloc(N_BOXES * N * sizeof *p), *votes = calloc(N_LABELS * N, sizeof *votes);
+    OWNED_ARRAY uint8_t *alone = malloc(4 * N), *chosen = calloc(N, 1), *wanted = calloc(N, 1);
+    for (int y = 30; y < 52; y++) /* something else in the smallest box */
+        for (int x = 50; x < 74; x++)
+            for (int c = 0; c < 3 && (x - 62) * (x - 62) + (y - 41) * (y - 41) < 90; c++)
+                scene.image.pixels[3 * (y * W + x) + c] = (uint8_t)(40 + 60 * c + noise_at(x, y, 12));
+    for (int k = 0; k < 4; k++) /* in the order of their sizes, so that the smaller ones are above */
+        must(clv_box_cut(alone + k * N, k < N_BOXES ? p + k * N : scene.probability, &scene.image, &overlapping[k],
+                         NULL, err));
+    static const int largest_first[] = {1, 0, 2, 3};
+    for (int i = 0; i < 4; i++)
+        for (int q = 0; q < N; q++)
+            wanted[q] = alone[largest_first[i] * N + q] ? values[largest_first[i]] : wanted[q];
+
+    const int left = 40, top = 20, right = 74, bottom = 68; /* bounds of the overlaps of pairs */
+    const int width = right - left, height = bottom - top, n = width * height;
+    for (int q = 0; q < n; q++) {
+        const int at = (q / width + top) * W + q % width + left;
+        double background = 1, sum = 0;
+        for (int i = 0; i < N_BOXES; i++) {
+            const int k = sorted[i];
+            double share = (double)p[k * N + at];
+            background *= 1 - share;
+            for (int j = 0; j < i; j++)
+                if (overlapping[sorted[j]].width * overlapping[sorted[j]].height <
+                    0.25 * overlapping[k].width * overlapping[k].height)
+                    share *= 1 - (double)p[sorted[j] * N + at];
+            votes[label_of[k] * n + q] += (float)share;
+            sum += share;
+        }
+        votes[q] = (float)background;
+        for (int a = 0; a < N_LABELS; a++)
+            votes[a * n + q] = (float)((double)votes[a * n + q] / (sum + background));
+        for (int a = 1; a < N_LABELS; a++)
+            chosen[q] = votes[a * n + q] > votes[chosen[q] * n + q] ? (uint8_t)a : chosen[q];
+    }
+    OWNED(clv_image_release) struct clv_image crop = {0};
+    must(clv_image_new(&crop, width, height, 3, err));
+    for (int y = 0; y < height; y++)
+        memcpy(crop.pixels + 3 * y * width, scene.image.pixels + 3 * ((y + top) * W + left), (size_t)(3 * width));
+    struct clv_box_cut_options options;
+    struct clv_refine_options refining;
+    clv_box_cut_defaults(&options);
+    clv_refine_defaults(&refining);
+    refining.prior = 8;
+    refining.coupling = options.refine_coupling;
+    must(clv_refine_labels(chosen, &crop, votes, N_LABELS, &refining, err));
+    int n_overlaps = 0, n_front = 0, n_changed = 0;
+    for (int q = 0; q < n; q++) {
+        const int x = q % width + left, y = q / width + top;
+        int n_covers = 0;
+        bool has_label = chosen[q] == 0;
+        for (int k = 0; k < N_BOXES; k++) {
+            const struct clv_box *box = &overlapping[k];
+            if (x < box->x || y < box->y || x >= box->x + box->width || y >= box->y + box->height)
+                continue;
+            n_covers++;
+            has_label |= label_of[k] == chosen[q];
+        }
+        if (n_covers < 2 || !has_label)
+            continue;
+        n_overlaps++;
+        n_changed += wanted[y * W + x] != value_of[chosen[q]];
+        n_front += chosen[q] == 1;
+        wanted[y * W + x] = value_of[chosen[q]];
+    }
+    ck_assert_msg(n_overlaps > 900 && n_front > 100 && n_changed > 0, "%d, %d, %d", n_overlaps, n_front, n_changed);
+    must(clv_box_cut_all(scene.labels, &scene.image, overlapping, values, 4, NULL, err));
+    for (int q = 0; q < N; q++)
+        ck_assert_msg(scene.labels[q] == wanted[q], "%d, %d is %d, not %d", q % W, q / W, scene.labels[q], wanted[q]);
 }
 
 TEST(what_is_out_of_range_is_refused_and_outputs_stay)

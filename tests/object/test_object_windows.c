@@ -11,6 +11,8 @@ enum { WIDTH = 300, HEIGHT = 260, N = WIDTH * HEIGHT, SIDE = 40, HALO = 24 };
 static uint8_t drawn[N];
 static int calls, last_call;
 static int32_t missed_from; /* windows that begin to see there find nothing; -1: none do */
+/* Windows that begin to see in this column, or in this row, cannot tell labels apart; -1: all can. */
+static int32_t confused_from[2] = {-1, -1};
 static volatile int stop;
 
 /* Connected pieces of what is drawn in a part. */
@@ -22,6 +24,9 @@ static enum clv_status find(struct clv_object_map *map, void *context, const str
     for (int32_t y = 0; y < part->height; y++)
         memcpy(seen + (size_t)y * (size_t)part->width, drawn + (part->top + y) * WIDTH + part->left,
                (size_t)part->width);
+    const bool is_confused = part->left == confused_from[0] || part->top == confused_from[1];
+    for (int32_t p = 0; is_confused && p < part->width * part->height; p++)
+        seen[p] = seen[p] != 0;
     stop = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) == last_call;
     must(clv_object_map_from_labels(map, seen, part->width, part->height, NULL, err));
     if (part->left == missed_from)
@@ -38,7 +43,7 @@ static void clear(void)
 {
     memset(drawn, 0, sizeof drawn);
     calls = last_call = 0;
-    missed_from = -1;
+    missed_from = confused_from[0] = confused_from[1] = -1;
     stop = 0;
 }
 
@@ -123,6 +128,29 @@ TEST(the_window_with_the_middle_decides)
         for (int32_t x = 196; x < 204; x++)
             ck_assert_int_eq(numbers[x], right);
     }
+}
+
+/* Two strands from border to border lie in the halo of windows that take them for one; those that have them in their
+ * cores know better. */
+TEST(what_a_window_sees_in_its_halo_alone_joins_nothing)
+{
+    const struct object_windows_options options = {.side = 100, .halo = HALO};
+    for (int across = 0; across < 2; across++)
+        for (int after = 0; after < 2; after++) {
+            OWNED(object_windows_release) struct object_windows found = {0};
+            clear();
+            /* At once beside the core's end at 100, or beside the core's beginning at 200. */
+            const int first = after ? 194 : 100;
+            for (int k = 0; k < 2; k++)
+                if (across)
+                    rectangle(0, first + 3 * k, WIDTH, 3, (uint8_t)(1 + k));
+                else
+                    rectangle(first + 3 * k, 0, 3, HEIGHT, (uint8_t)(1 + k));
+            confused_from[across] = after ? 200 - HALO : 0;
+            must(object_windows_find(&found, &finder, &options, err));
+            ck_assert_int_eq(found.n_objects, 2);
+            expect_drawn(&found);
+        }
 }
 
 TEST(a_shrunken_image_has_its_objects_in_all_of_its_pixels)

@@ -5,6 +5,7 @@
 
 #include "cleave/segment.h"
 #include "sequence/sequence.h"
+#include "support/requests.h"
 #include "support/support.h"
 
 enum { WIDTH = 120, HEIGHT = 90, SIDE = 30 };
@@ -220,4 +221,60 @@ TEST(what_cannot_be_propagated_in_memory_is_refused)
     must_fail(CLV_ERR_USAGE, "not learned of sequences", clv_segment_sequence(labels, &model, images, 2, NULL, err));
     clv_image_release(&images[0]);
     clv_image_release(&images[1]);
+}
+
+/* Blocks of a frame of more than 131072 pixels are averaged: 1 is foreground, what is neither label counts half. */
+TEST(a_propagation_begins_with_the_shares_of_foreground_in_blocks_of_pixels)
+{
+    static const int sizes[][3] = {
+        {9, 7, 1}, {600, 401, 2}, {1100, 350, 2}, {1001, 1000, 3}}; /* and sides of a block */
+    uint32_t state = 2;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        const int width = sizes[s][0], height = sizes[s][1], side = sizes[s][2];
+        OWNED(propagation_release) struct propagation propagation = {.terms = NULL};
+        OWNED(clv_image_release) struct clv_image image = {0};
+        OWNED_ARRAY uint8_t *mask = malloc((size_t)(width * height));
+        must(clv_image_new(&image, width, height, 3, err));
+        for (int p = 0; p < width * height; p++)
+            mask[p] = (const uint8_t[]){0, 1, 255, 2}[(state = state * 1664525 + 1013904223) >> 16 & 3];
+        must(propagation_init(&propagation, &image, mask, err));
+        ck_assert(propagation.width == width / side && propagation.height == height / side);
+        for (int y = 0; y < propagation.height; y++)
+            for (int x = 0; x < propagation.width; x++) {
+                double sum = 0;
+                for (int k = 0; k < side * side; k++) {
+                    const uint8_t label = mask[(y * side + k / side) * width + x * side + k % side];
+                    sum += label == 1 ? 1 : label == 0 ? 0 : 0.5;
+                }
+                const int i = y * propagation.width + x;
+                ck_assert_double_eq_tol((double)propagation.first_foreground[i], sum / (side * side), 1e-6);
+                ck_assert(propagation.foreground[i] == propagation.first_foreground[i]);
+                ck_assert(propagation.moved[2 * i] == (float)x && propagation.moved[2 * i + 1] == (float)y);
+                ck_assert(propagation.origin[3 * i] == (float)x && propagation.origin[3 * i + 1] == (float)y &&
+                          propagation.origin[3 * i + 2] == 1);
+            }
+    }
+}
+
+TEST(memory_that_is_out_is_reported_and_given_frames_stay)
+{
+    enum { N = 3, PIXELS = 16 * 12 };
+    static uint8_t truth[PIXELS], found[N][PIXELS];
+    struct clv_image images[N];
+    uint8_t *labels[N] = {found[0], found[1], NULL};
+    const uint8_t *given[N] = {truth, NULL, NULL};
+    for (int p = 0; p < PIXELS; p++)
+        truth[p] = p % 16 < 6;
+    for (int t = 0; t < N; t++) {
+        must(clv_image_new(&images[t], 16, 12, 3, err));
+        for (int k = 0; k < 3 * PIXELS; k++)
+            images[t].pixels[k] = (uint8_t)(k / 3 % 16 < 6 + t ? 200 : 30);
+    }
+    memset(found, 7, sizeof found);
+    const struct clv_sequence_options options = {.n_threads = 1};
+    must_survive_failed_requests(clv_propagate_masks(labels, given, images, N, &options, err));
+    for (int p = 0; p < PIXELS; p++)
+        ck_assert(found[0][p] == 7 && found[1][p] <= 1);
+    for (int t = 0; t < N; t++)
+        clv_image_release(&images[t]);
 }

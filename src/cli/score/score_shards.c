@@ -48,6 +48,16 @@ static enum clv_status is_name(bool *is, const char *field, const char *name, st
     return failed ? fail_memory(err) : CLV_OK;
 }
 
+/* Fails if the head of the next of several concatenated tables differs from the first one. */
+static enum clv_status check_next_head(const struct tsv *table, struct clv_error *err)
+{
+    for (size_t i = 0; i < table->n_columns; i++)
+        FAIL_IF(strcmp(table->fields[i], table->columns[i]) != 0, CLV_ERR_DATA,
+                "%s:%zu: has %.60s, the tables before it have %.60s", table->path, table->line, table->fields[i],
+                table->columns[i]);
+    return CLV_OK;
+}
+
 static enum clv_status merge_row(struct merge_state *self, const struct tsv *table, struct clv_error *err)
 {
     struct set_score *score = self->score;
@@ -55,7 +65,7 @@ static enum clv_status merge_row(struct merge_state *self, const struct tsv *tab
     uint64_t number;
     bool same = false;
     if (strcmp(table->fields[0], columns[0]) == 0)
-        return CLV_OK; /* the head of the next of several concatenated tables */
+        return check_next_head(table, err);
     FAIL_IF(!parse_uint64(table->fields[0], &number) || number < 1 || number > inputs->n, CLV_ERR_DATA,
             "%s:%zu: image number \"%.60s\", the set has %zu images with masks", table->path, table->line,
             table->fields[0], inputs->n);

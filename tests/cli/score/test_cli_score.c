@@ -66,6 +66,156 @@ TEST(json_holds_the_means_over_images)
                  "25.00      25.00    0.6000  images/a.png");
 }
 
+static void put_image(const char *path, int32_t width, int32_t height)
+{
+    OWNED(clv_image_release) struct clv_image image = {0};
+    must(clv_image_new(&image, width, height, 3, err));
+    must(clv_png_write(path, &image, err));
+}
+
+/* Two images, whose numbers differ wherever they can. By hand, of the confusion of both:
+ *
+ *                 found 0  1  2
+ *     true 0            3  1  0     accuracy 3/4, IoU 3/5
+ *          1            1  3  1     accuracy 3/5, IoU 3/6
+ *          2            0  0  2     accuracy 2/2, IoU 2/3 */
+static void make_counted_set(const char *names)
+{
+    const uint8_t truth[][8] = {{0, 0, 0, 1, 1, 1, 2, 2}, {1, 1, 0, 255}},
+                  found[][8] = {{0, 0, 1, 1, 1, 2, 2, 2}, {1, 0, 0, 2}};
+    run_here("mkdir -p set/images set/masks pred && printf 'value\\tname\\n%s' >set/labels.tsv", names);
+    for (int k = 0; k < 2; k++) {
+        put_image(here("set/images/%c.png", 'a' + k), k ? 2 : 4, 2);
+        write_mask(here("set/masks/%c.png", 'a' + k), k ? 2 : 4, 2, truth[k]);
+        write_mask(here("pred/%c.png", 'a' + k), k ? 2 : 4, 2, found[k]);
+    }
+}
+
+TEST(the_text_has_means_over_images_a_line_for_each_label_and_shares_of_all_pixels)
+{
+    make_counted_set("0\\tsky\\n1\\tcow\\n2\\tdog\\n3\\tnever\\n");
+    OWNED_ARRAY char *text = expect_success("cleave score -q set pred --per-image");
+    /* Weighted: the mean of the labels' errors, 1/3, 1/3, 0 and 0, 1/2; the standard error is half of the difference.
+     * The mean IoU of an image leaves label 0 out. */
+    ck_assert_str_eq(text,
+                     "weighted Hamming %  Hamming %  mean IoU  image\n"
+                     "             22.22      25.00    0.5833  images/a.png\n"
+                     "             25.00      33.33    0.5000  images/b.png\n\n"
+                     "               weighted Hamming %  standard error  Hamming %  mean IoU\n"
+                     "per pixel                   23.61            1.39      29.17    0.5417\n\n"
+                     "label                 mean IoU  accuracy %\n"
+                     "  0 sky                 0.5833       75.00\n"
+                     "  1 cow                 0.5000       60.00\n"
+                     "  2 dog                 0.6667      100.00\n\n"
+                     "2 images; pixel accuracy 72.73 %, mean over labels 78.33 %; mean IoU with background 0.5889\n");
+    OWNED_ARRAY char *csv = expect_success("cleave score -q set pred --csv");
+    EXPECT_PARTS(
+        strdup(csv), "image,pixels,weighted_hamming,hamming,mean_iou,iou_0,iou_1,iou_2,iou_3\n",
+        "\"images/a.png\",8,0.2222222222222222,0.25,0.5833333333333333,0.6666666666666666,0.5,0.6666666666666666,\n",
+        "\"images/b.png\",3,0.25,0.3333333333333333,0.5,0.5,0.5,,\n");
+}
+
+static double number_after(const char *text, const char *key)
+{
+    const char *found = strstr(text, key);
+    ck_assert_msg(found != NULL, "%s in %s", key, text);
+    return strtod(found + strlen(key), NULL);
+}
+
+/* Objects in rows of pixels: row y has object k in columns first .. end - 1. */
+static void write_objects(const char *path, const int32_t (*rows)[4], size_t n)
+{
+    enum { WIDTH = 20, HEIGHT = 4 };
+    int32_t objects[WIDTH * HEIGHT] = {0}, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        most = rows[i][3] > most ? rows[i][3] : most;
+        for (int32_t x = rows[i][1]; x < rows[i][2]; x++)
+            objects[rows[i][0] * WIDTH + x] = rows[i][3];
+    }
+    const struct clv_object_map map = {.width = WIDTH, .height = HEIGHT, .n_objects = most, .objects = objects};
+    must(clv_object_map_write(NULL, path, &map, err));
+}
+
+/* Of the first image three objects are true and four found, with IoU 1, 10/16 and 5/10, the second's one is found. */
+TEST(objects_are_scored_by_image_and_of_all_images_together)
+{
+    static const int32_t truth[][4] = {{0, 0, 20, 1}, {1, 0, 13, 2}, {2, 0, 10, 3}},
+                         found[][4] = {{0, 0, 20, 2}, {1, 3, 16, 1}, {2, 0, 5, 3}, {3, 0, 5, 4}};
+    const uint8_t blank[80] = {0};
+    run_here("mkdir -p set/images set/objects pred/objects");
+    static const char manifest[] = "image\tinstances\nimages/a.png\tobjects/a.png\nimages/b.png\tobjects/b.png\n";
+    spill(here("set/manifest.tsv"), manifest, sizeof manifest - 1);
+    for (int k = 0; k < 2; k++) {
+        put_image(here("set/images/%c.png", 'a' + k), 20, 4);
+        write_objects(here("set/objects/%c.png", 'a' + k), truth, k ? 1 : 3);
+        write_objects(here("pred/objects/%c.png", 'a' + k), found, k ? 1 : 4);
+        write_mask(here("pred/%c.png", 'a' + k), 20, 4, blank);
+    }
+    /* F1 of the first 2 * 2 / 7, of both (4 / 7 + 1) / 2, of all objects 2 * 3 / 9. The precision of the first is 2 / 5 up
+     * to IoU 0.6 and 1 / 6 above. */
+    expect_output("objects        F1 at IoU 0.5 0.7857, of all images together 0.6667; mean precision over IoU "
+                  "0.5:0.95 0.6183; 4 true, 5 found\n",
+                  "cleave score -q set pred");
+    OWNED_ARRAY char *json = expect_success("cleave score -q set pred --json --per-image");
+    const char *objects = strstr(json, "\"objects\":{"), *a = strstr(json, "{\"image\":\"images/a.png\"");
+    ck_assert_msg(objects && a, "%s", json);
+    ck_assert(number_after(objects, "\"true\":") == 4 && number_after(objects, "\"found\":") == 5);
+    ck_assert_double_eq_tol(number_after(objects, "\"f1_of_all\":"), 6 / 9., 1e-12);
+    ck_assert_double_eq_tol(number_after(objects, "\"f1\":"), (4 / 7. + 1) / 2, 1e-12);
+    ck_assert_double_eq_tol(number_after(objects, "\"mean_precision\":"), ((3 * 0.4 + 7 / 6.) / 10 + 1) / 2, 1e-12);
+    ck_assert_double_eq_tol(number_after(a, "\"f1\":"), 4 / 7., 1e-12);
+    ck_assert_double_eq_tol(number_after(a, "\"mean_precision\":"), (3 * 0.4 + 7 / 6.) / 10, 1e-12);
+}
+
+TEST(text_json_and_csv_have_the_same_numbers_of_superpixels_and_patches)
+{
+    run_here(
+        "cleave train -q -d $SET --split train --seed 1 --words 8 --codebook-samples 500 --passes 3 --nodes patches "
+        "--patch-size 12 --patch-step 6 -o patches");
+    for (int k = 0; k < 2; k++) {
+        const char *name = k ? "patch" : "superpixel";
+        char score[256];
+        snprintf(score, sizeof score, "cleave score -q -d $SET --split test --pred out-%d -m %s", k,
+                 k ? "patches" : "$MODEL");
+        run_here("cleave segment -q -m %s -d $SET --split test -o out-%d", k ? "patches" : "$MODEL", k);
+        OWNED_ARRAY char *json = expect_success("%s --json", score);
+        OWNED_ARRAY char *text = expect_success("%s", score);
+        OWNED_ARRAY char *csv = expect_success("%s --csv", score);
+        const char *nodes = strstr(json, formatted("\"%s\":{", name));
+        ck_assert_ptr_nonnull(nodes);
+        const char *keys[] = {"\"weighted_hamming\":", "\"hamming\":", "\"mean_iou\":"};
+        double own[3];
+        for (int i = 0; i < 3; i++)
+            own[i] = number_after(nodes, keys[i]);
+        double sums[3] = {0};
+        int n = 0;
+        for (const char *line = strchr(csv, '\n') + 1; *line; line = strchr(line, '\n') + 1, n++) {
+            double at[3];
+            ck_assert_int_eq(sscanf(line, "%*[^,],%*f,%*f,%*f,%*f,%lf,%lf,%lf", &at[0], &at[1], &at[2]), 3);
+            for (int i = 0; i < 3; i++)
+                sums[i] += at[i];
+        }
+        ck_assert_int_eq(n, 4);
+        for (int i = 0; i < 3; i++)
+            ck_assert_double_eq_tol(sums[i] / n, own[i], 1e-12);
+        const char *row = strstr(text, formatted("\nper %s ", name)),
+                   *total = strstr(text, formatted("\n%s accuracy ", name));
+        ck_assert_msg(row && total, "%s", text);
+        double printed[4];
+        ck_assert_int_eq(sscanf(row, " per %*s %lf %*f %lf %lf", &printed[0], &printed[1], &printed[2]), 3);
+        for (int i = 0; i < 3; i++)
+            ck_assert_double_eq_tol(printed[i], own[i] * (i < 2 ? 100 : 1), i < 2 ? 0.00501 : 0.0000501);
+        ck_assert(own[1] > 0 && own[1] < 1);
+        must_say(total, formatted("\n%s accuracy %.2f %%, mean over labels %.2f %%; mean IoU with background %.4f\n",
+                                  name, 100 * number_after(nodes, "\"accuracy\":"),
+                                  100 * number_after(nodes, "\"mean_class_accuracy\":"),
+                                  number_after(nodes, "\"mean_class_iou\":")));
+        must_say(text, k ? "  of patches %\n" : "  of superpixels %\n");
+        must_say(text, formatted(k ? "%11.2f%14.2f\n" : "%11.2f%18.2f\n", 100 * number_after(json, "\"foreground\":"),
+                                 100 * number_after(nodes, "\"foreground\":")));
+    }
+}
+
 TEST(truth_in_which_255_may_be_foreground_or_left_out_is_refused)
 {
     const uint8_t blank[8] = {255, 255, 255, 255, 255, 255, 255, 255}, strokes[8] = {1, 255, 0, 0, 255, 0, 0, 0},
@@ -165,13 +315,6 @@ static double log_likelihood(const struct clv_weight_layout *layout, const doubl
 }
 
 /* What the text after `key` says; it must be there. */
-static double number_after(const char *json, const char *key)
-{
-    const char *at = strstr(json, key);
-    ck_assert_ptr_nonnull(at);
-    return strtod(at + strlen(key), NULL);
-}
-
 TEST(known_labels_have_an_exact_likelihood_under_the_weights)
 {
     static const char *const kinds[] = {"hidden-chain --nodes 6", "hidden-grid --side 2"};

@@ -61,6 +61,24 @@ TEST(tables_that_do_not_make_a_whole_are_named)
     expect_error(66, "nowhere", "%s nowhere", command);
 }
 
+TEST(tables_of_other_columns_or_nodes_are_refused)
+{
+    static const char *const columns[] = {"number", "image", "pixels", "superpixels"};
+    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
+        expect_error(65, "x: not a table that `cleave score --shard' prints",
+                     "cd %s && sed 1s/%s/%sx/ s1 >x; cleave score --data set --merge x s2 s3", folder, columns[k],
+                     columns[k]);
+    expect_error(65, "x: not a table that", "cd %s && sed 's/$/\t1/' s1 >x; cleave score --data set --merge x", folder);
+    expect_error(65, "x: not a table that", "cd %s && cut -f 1,2 s1 >x; cleave score --data set --merge x", folder);
+    expect_error(65, "x: has patches, the tables before it have superpixels",
+                 "cd %s && sed 1s/superpixels/patches/ s2 >x; cleave score --data set --merge s1 x s3", folder);
+    expect_error(65, "s1: has superpixels, the tables before it have pixels alone",
+                 "cd %s && cut -f 1-3 s2 >x; cleave score --data set --merge x s1 s3", folder);
+    expect_error(65, "x:6: has patches, the tables before it have superpixels",
+                 "cd %s && { cat s1; sed 1s/superpixels/patches/ s2; cat s3; } >x; cleave score --data set --merge x",
+                 folder);
+}
+
 TEST(options_that_do_not_go_together_are_refused)
 {
     expect_error(64, "no tables", "cd %s && cleave score --data set --merge", folder);

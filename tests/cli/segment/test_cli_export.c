@@ -295,7 +295,44 @@ TEST(cut_outs_are_of_the_labels_that_are_named)
     ck_assert(same_bytes(here("left"), here("by_number")));
     ck_assert(same_bytes(here("both"), here("all")));
     ck_assert(!same_bytes(here("both/cutouts"), here("left/cutouts")));
+    run_here("%s ground --cutout-label background", command); /* by its name, too */
+    run_here("%s number0 --cutout-label 0", command);
+    ck_assert(same_bytes(here("ground"), here("number0")));
+    ck_assert(!same_bytes(here("ground/cutouts"), here("both/cutouts")));
+    expect_error(64, "--cutout-label: \"3\" is not a label of the model's 3, such as right & <rest>",
+                 "%s none --cutout-label 3", command);
+    expect_error(64, "--cutout-label: \"-1\" is not a label", "%s none --cutout-label -1", command);
+    expect_error(64, "--cutout-label: \"\" is not a label", "%s none --cutout-label 1,", command);
     expect_error(64, "--cutout-label: \"horse\" is not a label", "%s none --cutout-label horse", command);
+}
+
+/* The first line of the hidden note is the folder that all images were found in, or empty. */
+TEST(the_folder_of_an_exports_images_is_noted_where_all_are_below_one)
+{
+    static const struct {
+        const char *make, *inputs, *folder; /* below the temporary folder; "": several, or unknown */
+    } rows[] = {
+        {"mkdir -p plain/deep && cp $SET/images/0001.jpg plain && cp $SET/images/0002.jpg plain/deep", "plain",
+         "/plain/"},
+        {"mkdir links && ln -s ../plain/0001.jpg links/0001.jpg", "links", "/plain/"},
+        {"mkdir renamed && ln -s ../plain/0001.jpg renamed/a-photo-by-another-name.jpg", "renamed", ""},
+        {"mkdir mixed && cp $SET/images/0003.jpg mixed && ln -s ../plain/0001.jpg mixed/0001.jpg", "mixed", ""},
+        {"true", "plain mixed/0003.jpg", ""},
+        {"true", "plain/deep", "/plain/deep/"},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        run_here("%s", rows[k].make);
+        run_here("cleave segment -q -m $MODEL %s -o out --export coco --overwrite", rows[k].inputs);
+        char *note = expect_success("head -n 1 out/.cleave-run");
+        note[strcspn(note, "\n")] = 0;
+        ck_assert_str_eq(note, *rows[k].folder ? formatted("%s%s", temporary_folder(), rows[k].folder) : "");
+        free(note);
+        if (!*rows[k].folder)
+            expect_error(64, "its folder has masks, no images; where are these? --images FOLDER",
+                         "cleave import coco out -o set --overwrite");
+        else
+            run_here("cleave import -q coco out -o set --overwrite");
+    }
 }
 
 TEST(options_that_contradict_each_other_are_refused)

@@ -4,7 +4,6 @@
 
 #include "base/base.h"
 #include "base/base64.h"
-#include "data/boxes/boxes.h"
 #include "data/boxes/boxes_text.h"
 
 #define COCO(annotations)                                                                                              \
@@ -97,13 +96,42 @@ TEST(links_are_decoded_and_base64_is_read_or_refused)
     }
 }
 
-/* 2 x 1 pixels: words of 8 bits, counts of 4 bits; one run of 4 words 0xff and four words, the last of them 0x7f. */
-TEST(damaged_brushes_are_refused_and_nothing_is_written_beyond_the_picture)
+TEST(shapes_without_an_area_are_neither_objects_nor_background)
 {
-    static const uint8_t good[] = {0, 0, 0, 8, 0x39, 0x9c, 0xe7, 0x99, 0xff, 0xf0, 0, 0, 0};
-    uint8_t inside[3] = {0, 0, 9};
-    for (size_t n = 0; n < 8; n++)
-        must_fail(CLV_ERR_DATA, "brush", brush_decode(inside, 2, 1, good, n, err));
-    must_fail(CLV_ERR_DATA, "brush of 8 words, not 4 for each pixel of 1x1", brush_decode(inside, 1, 1, good, 13, err));
-    ck_assert_int_eq(inside[2], 9);
+    static const struct {
+        const char *shape, *why;
+        double sides[4]; /* of the void */
+        enum clv_fault_of_annotation fault;
+    } rows[] = {
+        {SHAPE("cow", "polygon", "[[2,1],[2,5],[2,3]]"),
+         "an outline that is 0 wide and 4 high",
+         {2, 1, 0, 4},
+         CLV_ANNOTATION_OUTLINE},
+        {SHAPE("cow", "polygon", "[[2,1],[7,1],[3,1]]"),
+         "an outline that is 5 wide and 0 high",
+         {2, 1, 5, 0},
+         CLV_ANNOTATION_OUTLINE},
+        {SHAPE("cow", "polygon", "[[2,1],[2,1],[2,1]]"),
+         "an outline that is 0 wide and 0 high",
+         {2, 1, 0, 0},
+         CLV_ANNOTATION_OUTLINE},
+        {SHAPE("cow", "rectangle", "[[2,1],[2,5]]"), "0 wide and 4 high", {2, 1, 0, 4}, CLV_ANNOTATION_BOX},
+        {SHAPE("cow", "rectangle", "[[2,1],[7,1]]"), "5 wide and 0 high", {2, 1, 5, 0}, CLV_ANNOTATION_BOX},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        OWNED(clv_boxes_release) struct clv_boxes boxes =
+            read_text("l.json", formatted(LABELME(SHAPE("cow", "rectangle", "[[4,4],[8,9]]") ",%s"), rows[k].shape));
+        const struct clv_image_boxes *entry = boxes.images;
+        ck_assert_msg(boxes.n_images == 1 && entry->n_boxes == 1 && entry->n_voids == 1,
+                      "row %zu: %zu boxes, %zu voids", k, entry->n_boxes, entry->n_voids);
+        const struct clv_box *box = entry->boxes, *empty = entry->voids;
+        ck_assert(box->x == 4 && box->y == 4 && box->width == 4 && box->height == 5);
+        const double sides[4] = {empty->x, empty->y, empty->width, empty->height};
+        ck_assert_msg(memcmp(sides, rows[k].sides, sizeof sides) == 0, "row %zu: void of %g, %g, %g, %g", k, empty->x,
+                      empty->y, empty->width, empty->height);
+        ck_assert_uint_eq(boxes.n_skipped, 1);
+        ck_assert_uint_eq(boxes.n_faults[rows[k].fault], 1);
+        must_say(boxes.first_skipped, "shape 2: ");
+        must_say(boxes.first_skipped, rows[k].why);
+    }
 }

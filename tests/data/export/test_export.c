@@ -1,9 +1,12 @@
 /* Objects in the formats of other programs: what stands in the files, to the letter. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "base/json.h"
 #include "data/export/export.h"
+#include "support/images.h"
 #include "support/support.h"
 
 #undef fail
@@ -260,4 +263,112 @@ TEST(geojson_has_polygons_by_sides_whose_holes_may_touch_the_outer_ring)
                      "[[4,3],[4,4],[3,4],[3,3],[4,3]]]}}\n]}\n");
     text_release(&text);
     contours_release(&contours);
+}
+
+/* Reads [x, y]. */
+static void read_point(double at[2], const struct json_value *point)
+{
+    size_t n;
+    ck_assert(json_get_array(point, &n) && n == 2);
+    for (size_t k = 0; k < 2; k++)
+        ck_assert(json_get_double(json_element(point, k), &at[k]));
+}
+
+/* The area of a ring by trapezia to its lowest coordinates, positive if it runs counterclockwise. */
+static double ring_area(const struct json_value *ring)
+{
+    double area = 0, first[2], last[2], at[2], low = INFINITY;
+    size_t n;
+    ck_assert(json_get_array(ring, &n) && n > 3);
+    for (size_t i = 0; i < n; i++) {
+        read_point(at, json_element(ring, i));
+        low = fmin(low, at[1]);
+    }
+    read_point(first, json_element(ring, 0));
+    memcpy(last, first, sizeof last);
+    for (size_t i = 1; i < n; i++) {
+        read_point(at, json_element(ring, i));
+        area += (last[0] - at[0]) * ((last[1] - low) + (at[1] - low)) / 2;
+        memcpy(last, at, sizeof last);
+    }
+    ck_assert(last[0] == first[0] && last[1] == first[1]);
+    return area;
+}
+
+/* Whether the outer ring is counterclockwise, and holes are clockwise; adds the polygon's area. */
+static void add_polygon(double *area, size_t *n_holes, const struct json_value *polygon)
+{
+    size_t n;
+    ck_assert(json_get_array(polygon, &n) && n > 0);
+    for (size_t ring = 0; ring < n; ring++) {
+        const double own = ring_area(json_element(polygon, ring));
+        ck_assert_msg(ring ? own < 0 : own > 0, "ring %zu has area %g", ring, own);
+        *area += own;
+    }
+    *n_holes += n - 1;
+}
+
+/* Labels 0 .. 2 in blocks that leave holes. */
+static void draw_blocks(uint8_t *labels, int32_t width, int32_t height, uint32_t *state)
+{
+    for (int32_t y = 0; y < height; y++)
+        for (int32_t x = 0; x < width; x++)
+            labels[y * width + x] = x && noise(state) % 3   ? labels[y * width + x - 1]
+                                    : y && noise(state) % 3 ? labels[(y - 1) * width + x]
+                                                            : (uint8_t)(noise(state) % 3);
+}
+
+/* RFC 7946, 3.1.6: outer rings run counterclockwise and holes clockwise, in the coordinates that are written: those of
+ * pixels, whose second goes down, of maps far from the origin that are north up, and of maps turned and mirrored. */
+TEST(geojson_polygons_turn_as_the_format_says_and_have_the_areas_of_their_pixels)
+{
+    enum { W = 17, H = 13 };
+    static double scale[3] = {0.5, 0.25, 0}, tie[6] = {0, 0, 0, 500000, 5400000, 0};
+    static double turned[16] = {0.3, -0.4, 0, 700000, 0.4, 0.3, 0, -90000, [15] = 1},
+                  south[16] = {2, 0, 0, -40, 0, 1, 0, 6e6, [15] = 1};
+    static const struct {
+        struct georeference georeference;
+        double pixel; /* area */
+    } rows[] = {
+        {{0}, 1},
+        {{.scale = scale, .n_scale = 3, .tie_points = tie, .n_tie_points = 6}, 0.125},
+        {{.transformation = turned, .n_transformation = 16}, 0.25},
+        {{.transformation = south, .n_transformation = 16}, 2},
+    };
+    static const bool is_traced[3] = {false, true, true};
+    uint32_t state = 5;
+    size_t n_holes = 0;
+    for (int round = 0; round < 40; round++) {
+        uint8_t labels[W * H];
+        const size_t row = (size_t)round % 4;
+        struct clv_labels names = make_labels();
+        OWNED(contours_release) struct contours contours = {0};
+        OWNED(text_release) struct text text = {0};
+        OWNED(json_drop) struct json_value *root = NULL;
+        draw_blocks(labels, W, H, &state);
+        must(contours_trace(
+            &contours,
+            &(struct tracing){.width = W, .height = H, .is_traced = is_traced, .n_traced = 3, .by_sides = true}, labels,
+            err));
+        text_init(&text, 1 << 20);
+        must(geojson_put(&text, &contours, &names, &rows[row].georeference, err));
+        must(json_parse(&root, text.bytes, text.size, "areas", err));
+        const struct json_value *features = json_member(root, "features");
+        size_t n_features;
+        int64_t total = 0;
+        ck_assert(json_get_array(features, &n_features) && n_features == contours.n_objects);
+        for (size_t k = 0; k < n_features; k++) {
+            const struct json_value *feature = json_element(features, k);
+            int64_t n_pixels;
+            double area = 0;
+            ck_assert(json_get_int64(json_member(json_member(feature, "properties"), "pixels"), &n_pixels));
+            add_polygon(&area, &n_holes, json_member(json_member(feature, "geometry"), "coordinates"));
+            ck_assert_double_eq_tol(area, (double)n_pixels * rows[row].pixel, 1e-3);
+            total += n_pixels;
+        }
+        for (int p = 0; p < W * H; p++)
+            total -= labels[p] > 0;
+        ck_assert_int_eq(total, 0);
+    }
+    ck_assert_uint_gt(n_holes, 20);
 }

@@ -4,11 +4,13 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "cluster/comm.h"
 #include "data/data.h"
 #include "feature/dataset/dataset.h"
 #include "feature/recipe/recipe.h"
 #include "feature/small_set.h"
 #include "support/support.h"
+#include "support/team.h"
 
 /* Three nodes in a chain, d = 4, p = 1, two labels; rows begin at entry 2, as views into larger arrays do. */
 static const int64_t row[] = {2, 3, 3, 5};
@@ -123,6 +125,104 @@ TEST(extraction_is_the_same_at_any_thread_count)
         struct clv_weight_layout layout = {2, clv_recipe_n_features(&recipe), clv_recipe_n_edge_features(&recipe),
                                            CLV_PAIRWISE_POTTS};
         must(clv_problem_check(&a, &layout, err));
+    }
+}
+
+enum { N_TEAM_ITEMS = 11 };
+
+/* Examples that one process extracted, which those that a team shares are compared with. */
+struct alone {
+    const struct clv_set *set;
+    struct extract_options how;
+    struct clv_example examples[N_TEAM_ITEMS];
+    float *estimates[N_TEAM_ITEMS];
+    size_t n;
+};
+
+static enum clv_status keep_alone(void *context, struct clv_example *example, const struct clv_item *item,
+                                  const float *estimate, struct clv_error *err)
+{
+    struct alone *self = context;
+    ck_assert_str_eq(item->name, self->set->items[self->n].name);
+    if (estimate)
+        NEED(self->estimates[self->n] = array_copy(estimate, (size_t)example->problem.n_nodes, sizeof *estimate));
+    self->examples[self->n++] = *example;
+    *example = (struct clv_example){0};
+    return CLV_OK;
+}
+
+static enum clv_status compare_with_alone(void *context, struct clv_example *example, const struct clv_item *item,
+                                          const float *estimate, struct clv_error *err)
+{
+    (void)err;
+    struct alone *self = context;
+    const struct clv_example *wanted = &self->examples[self->n];
+    const struct clv_superpixels *map = &example->superpixels;
+    const size_t n = (size_t)wanted->problem.n_nodes;
+    ck_assert_str_eq(item->name, self->set->items[self->n].name);
+    ck_assert(example->width == wanted->width && example->height == wanted->height && map->n == wanted->superpixels.n);
+    ck_assert(map->width == wanted->superpixels.width && map->height == wanted->superpixels.height);
+    ck_assert_mem_eq(map->labels, wanted->superpixels.labels,
+                     (size_t)map->width * (size_t)map->height * sizeof *map->labels);
+    ck_assert_int_eq(memcmp(&example->grid, &wanted->grid, sizeof example->grid), 0);
+    ck_assert(!example->problem.label == !wanted->problem.label && !example->counts == !wanted->counts);
+    if (wanted->counts)
+        ck_assert_mem_eq(example->counts, wanted->counts, 2 * n * sizeof *example->counts);
+    ck_assert_mem_eq(example->centroid, wanted->centroid, 2 * n * sizeof *example->centroid);
+    expect_same(&example->problem, &wanted->problem, 2);
+    ck_assert(!estimate == !self->estimates[self->n]);
+    if (estimate)
+        ck_assert_mem_eq(estimate, self->estimates[self->n], n * sizeof *estimate);
+    self->n++;
+    return CLV_OK;
+}
+
+static void extract_together(void *context)
+{
+    struct alone *self = context;
+    for (int to_all = 0; to_all < 2; to_all++) {
+        self->n = 0;
+        must(extract_set(self->set, &self->how, to_all ? EXTRACT_TO_ALL : EXTRACT_TO_LEADER, compare_with_alone, self,
+                         err));
+        ck_assert_uint_eq(self->n, to_all || !comm_rank() ? N_TEAM_ITEMS : 0);
+    }
+}
+
+/* Half everywhere in the boxes' columns. */
+static enum clv_status estimate_half(float *foreground, const struct clv_image *image, const struct item_boxes *boxes,
+                                     struct clv_error *err)
+{
+    (void)err;
+    for (int32_t p = 0; p < image->width * image->height; p++)
+        foreground[p] = p % image->width < boxes->boxes[0].end_x ? 0.5F : 0;
+    return CLV_OK;
+}
+
+TESTS(a_team_extracts_what_one_process_does, 0, 2)
+{
+    OWNED(clv_set_release) struct clv_set set = synthetic(N_TEAM_ITEMS);
+    struct clv_recipe recipe = plain_recipe();
+    struct clv_pixel_box box = {10, 8, 40, 30};
+    struct item_boxes boxes[N_TEAM_ITEMS] = {[0] = {&box, 1, 0}, [4] = {&box, 1, 0}, [7] = {&box, 1, 0}};
+    struct alone alone = {.set = &set,
+                          .how = {.recipe = &recipe, .n_threads = 2, .boxes = boxes, .estimate = estimate_half}};
+    if (_i) {
+        recipe.nodes = CLV_NODES_PATCHES;
+        recipe.patch_px = 12;
+        recipe.patch_step_px = 6;
+    }
+    array_free(set.items[4].mask); /* an item without truth but with boxes, and one with neither */
+    array_free(set.items[5].mask);
+    set.items[4].mask = set.items[5].mask = NULL;
+    must(extract_set(&set, &alone.how, EXTRACT_TO_ALL, keep_alone, &alone, err));
+    ck_assert_uint_eq(alone.n, N_TEAM_ITEMS);
+    ck_assert(alone.estimates[0] && alone.estimates[7] && !alone.estimates[1]);
+    ck_assert(!alone.examples[5].problem.label && alone.examples[6].problem.label);
+    for (int n = 2; n < 5; n++)
+        run_team(n, extract_together, &alone);
+    for (size_t i = 0; i < N_TEAM_ITEMS; i++) {
+        clv_example_release(&alone.examples[i]);
+        array_free(alone.estimates[i]);
     }
 }
 

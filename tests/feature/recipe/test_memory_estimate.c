@@ -1,4 +1,5 @@
 /* What making features takes is never more than the estimate, and what does not fit is refused by name. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,132 @@ TEST(maps_count_where_threads_are_chosen_and_images_refused)
               memory_check_extraction(&recipe, &set, &set.items[0], 120, 90, NULL, err));
     must_fail(CLV_ERR_MEMORY, "set/0001.jpg: making its features may take",
               memory_choose_threads(&n_threads, &set, &recipe, NULL, 4, err));
+}
+
+/* Bytes of the arrays that blocks read, out of the estimate of all: what is estimated publicly is taken away. */
+static double views_of(const struct clv_recipe *recipe, int32_t width, int32_t height, double of_tile)
+{
+    double n_nodes, n_edges;
+    memory_count_nodes(&n_nodes, &n_edges, recipe, width, height);
+    return (memory_of_features(recipe, width, height, 2) - 2e6) / 1.15 - memory_of_example(recipe, width, height, 2) -
+           of_tile - 300 * n_nodes - 2 * memory_of_image(recipe, width, height, 2);
+}
+
+/* An image of 300x200 pixels, which is not shrunk: every array of the table counts where its block is used. */
+TEST(each_block_counts_with_the_arrays_that_it_reads)
+{
+    enum { N = 300 * 200, CELLS = 100 * 67, EACH = 26 }; /* descriptors every 3 pixels; bytes of a pixel in any case */
+    const double sift_2 = 32. * 317 * 217 + 4. * CELLS + 128. * CELLS, /* bins of 2 pixels reach 17 beyond the border */
+        sift_16 = 32. * 387 * 287 + 4. * CELLS + 128. * CELLS;         /* and those of 16 reach 87 */
+    const struct {
+        bool has_patches;
+        unsigned blocks;
+        int32_t n_scales, patch_px, patch_step_px;
+        enum clv_sift sift;
+        double bytes;
+    } rows[] = {
+        {false, CLV_BLOCK_SIZE, 1, 20, 10, CLV_SIFT_CLEAVE, EACH * N},
+        {false, CLV_BLOCK_SIZE | CLV_BLOCK_CONTRAST, 1, 20, 10, CLV_SIFT_CLEAVE, (EACH + 9) * N},
+        {false, CLV_BLOCK_SIZE | CLV_BLOCK_HOG, 1, 20, 10, CLV_SIFT_CLEAVE, (EACH + 20) * N},
+        {false, CLV_BLOCK_CONTRAST | CLV_BLOCK_HOG, 1, 20, 10, CLV_SIFT_CLEAVE,
+         (EACH + 20) * N}, /* one after the other */
+        {false, CLV_BLOCK_WORDS, 1, 20, 10, CLV_SIFT_CLEAVE, (EACH + 4) * N + sift_2},
+        {false, CLV_BLOCK_WORDS, 4, 20, 10, CLV_SIFT_CLEAVE, (EACH + 16) * N + sift_16},
+        {false, CLV_BLOCK_WORDS | CLV_BLOCK_HOG, 1, 20, 10, CLV_SIFT_CLEAVE, (EACH + 4) * N + sift_2},
+        {false, CLV_BLOCK_WORDS, 1, 20, 10, CLV_SIFT_VLFEAT, (EACH + 4) * N + 44. * N + 676. * CELLS},
+        /* A pixel is in four windows of patches of twice their step, and in 36 of their surroundings. */
+        {true, CLV_BLOCK_COLOUR, 1, 20, 10, CLV_SIFT_CLEAVE, (EACH + 4 * 4) * N},
+        {true, CLV_BLOCK_COLOUR | CLV_BLOCK_SURROUND, 1, 20, 10, CLV_SIFT_CLEAVE, (EACH + 4 * 40) * N},
+        {true, CLV_BLOCK_COLOUR | CLV_BLOCK_SCENE, 1, 20, 10, CLV_SIFT_CLEAVE, (EACH + 4 * 5) * N},
+        {true, CLV_BLOCK_SURROUND | CLV_BLOCK_SCENE, 1, 20, 10, CLV_SIFT_CLEAVE, (EACH + 4 * 41) * N},
+        {true, CLV_BLOCK_COLOUR, 1, 16, 4, CLV_SIFT_CLEAVE, (EACH + 4 * 16) * N},
+        /* Values of 64 components and of their shares of a descriptor's dimensions, of each cell and scale. */
+        {true, CLV_BLOCK_FISHER, 2, 20, 10, CLV_SIFT_VLFEAT,
+         (EACH + 4 * 4) * N + 44. * N + 676. * CELLS +
+             2. * CELLS * 4 * (CLV_MIXTURE_DIMENSIONS + CLV_MIXTURE_COMPONENTS)},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        struct clv_recipe recipe;
+        clv_recipe_init(&recipe);
+        recipe.nodes = rows[k].has_patches ? CLV_NODES_PATCHES : CLV_NODES_SUPERPIXELS;
+        recipe.blocks = rows[k].blocks;
+        recipe.n_scales = rows[k].n_scales;
+        recipe.patch_px = rows[k].patch_px;
+        recipe.patch_step_px = rows[k].patch_step_px;
+        recipe.sift = rows[k].sift;
+        const double bytes = views_of(&recipe, 300, 200, 0);
+        ck_assert_msg(fabs(bytes - rows[k].bytes) < 1, "row %zu: %.0f bytes, not %.0f", k, bytes, rows[k].bytes);
+    }
+}
+
+/* Of images of more cells than a strip, only a strip's values are there at a time, or all with Fisher vectors. */
+TEST(descriptors_are_there_a_strip_at_a_time)
+{
+    struct clv_recipe recipe;
+    clv_recipe_init(&recipe);
+    recipe.n_scales = 1;
+    recipe.step_px = 1;
+    recipe.blocks = CLV_BLOCK_WORDS;
+    const double n = 300 * 200, sums = 32. * 315 * 215, words = 30 * n + sums + 4 * n;
+    ck_assert_double_eq_tol(views_of(&recipe, 300, 200, 0), words + 128. * (8192 + 300), 1);
+    recipe.blocks |= CLV_BLOCK_FISHER;
+    const double cell = 4 * (CLV_MIXTURE_DIMENSIONS + CLV_MIXTURE_COMPONENTS);
+    ck_assert_double_eq_tol(views_of(&recipe, 300, 200, 0), words + (128 + cell) * n, 1);
+}
+
+TEST(nodes_and_edges_are_counted_by_the_recipe)
+{
+    double n_nodes, n_edges;
+    struct clv_recipe recipe;
+    clv_recipe_init(&recipe);
+    memory_count_nodes(&n_nodes, &n_edges, &recipe, 300, 200);
+    ck_assert(n_nodes == 600 && n_edges == 1800);
+    memory_count_nodes(&n_nodes, &n_edges, &recipe, 20, 10); /* a superpixel has a pixel */
+    ck_assert(n_nodes == 200 && n_edges == 600);
+    clv_recipe_fix_scale(&recipe, 2);
+    memory_count_nodes(&n_nodes, &n_edges, &recipe, 3000, 2000); /* 1500x1000 pixels in regions of 100 */
+    ck_assert(n_nodes == 15000 && n_edges == 45000);
+    clv_recipe_init_patches(&recipe);
+    memory_count_nodes(&n_nodes, &n_edges, &recipe, 300, 200); /* patches of 20 every 10 */
+    ck_assert(n_nodes == 29 * 19 && n_edges == 2 * 29 * 19);
+    memory_count_nodes(&n_nodes, &n_edges, &recipe, 600, 800); /* shrunk to 80000 pixels, 244x326 */
+    ck_assert(n_nodes == 23 * 31 && n_edges == 2 * 23 * 31);
+    memory_count_nodes(&n_nodes, &n_edges, &recipe, 9, 8); /* one patch, whatever the size */
+    ck_assert(n_nodes == 1 && n_edges == 2);
+}
+
+TEST(an_image_in_the_set_takes_its_rows_and_edges_and_decoding_the_larger_of_two_steps)
+{
+    struct clv_recipe recipe;
+    clv_recipe_init(&recipe);
+    recipe.blocks = CLV_BLOCK_SIZE; /* and a constant: entries of 8 bytes each; with 16 bytes a node, and 4 a label */
+    const double row = 16 + 8. * clv_recipe_n_features(&recipe), edge = 8 + 4. * clv_recipe_n_edge_features(&recipe);
+    for (int n_labels = 2; n_labels < 6; n_labels += 3) {
+        const double bytes = memory_of_image(&recipe, 300, 200, n_labels);
+        ck_assert_double_eq_tol(bytes, 600 * (row + 4. * n_labels) + 1800 * edge, 1e-6);
+        ck_assert_double_eq_tol(memory_of_example(&recipe, 300, 200, n_labels), 7. * 60000 + bytes, 1e-6);
+        const double features = memory_of_features(&recipe, 300, 200, n_labels);
+        ck_assert_double_eq_tol(memory_of_extraction(&recipe, 300, 200, n_labels), 3. * 60000 + features + 8 * bytes,
+                                1e-6);
+    }
+    ck_assert_double_eq(memory_of_decoding(1000, 77), 15077);
+    /* Of an image that is shrunk much, decoding takes more than the features do. */
+    const double large = memory_of_image(&recipe, 20000, 20000, 2);
+    ck_assert_double_eq_tol(memory_of_extraction(&recipe, 20000, 20000, 2), 15. * 4e8 + 8 * large, 1);
+    ck_assert_double_eq_tol(large, memory_of_image(&recipe, 4000, 4000, 2), 1e-6);
+}
+
+TEST(of_tiles_one_is_there_at_a_time_with_what_is_seen_around_it)
+{
+    struct clv_recipe recipe;
+    clv_recipe_init(&recipe);
+    clv_recipe_fix_scale(&recipe, 2);
+    recipe.blocks = CLV_BLOCK_SIZE;
+    recipe.tile_px = 256;
+    const double seen = 256 + 2 * 64;
+    for (int32_t width = 1000; width < 5000; width += 3000) /* working copies of 500 and 2000 by 100 pixels */
+        ck_assert_double_eq_tol(views_of(&recipe, width, 200, 7 * seen * 100), 26 * seen * 100, 1);
+    ck_assert_double_eq_tol(views_of(&recipe, 300, 200, 7. * 150 * 100), 26. * 150 * 100, 1);
 }
 
 enum { WIDTH = 3000, HEIGHT = 2400 };
