@@ -64,7 +64,7 @@ TEST(texts_that_are_no_tables_are_refused_by_line)
         {"a\tb\n1\t\xff\n", 0, "t.tsv: line 2 is not UTF-8"},
         {"\xff\n1\n", 0, "t.tsv: line 1 is not UTF-8"},
         {"a\n1\n2\n\xc3", 0, "t.tsv: line 4 is not UTF-8"},
-        {"a\n1\0002\n", 6, "t.tsv: byte 3 is zero: this is not text file"},
+        {"a\n1\0002\n", 6, "t.tsv: byte 3 is zero: this is not a text file"},
     };
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) {
         char rows[256];
