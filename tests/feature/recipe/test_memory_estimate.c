@@ -47,8 +47,8 @@ TEST(features_take_no_more_than_is_estimated)
                                         folder, strstr(ways[k], ",size") ? "" : "--codebook-samples 2000", ways[k]));
         OWNED(clv_recipe_release) struct clv_recipe recipe = recipe_of(here("f"));
         double reported = PROCESS + memory_of_extraction(&recipe, 1200, 900, 2);
-        ck_assert_msg(peak <= reported && reported < 3 * peak, "%s: %g MB reported, %g taken", ways[k],
-                      reported / 1e6, peak / 1e6);
+        ck_assert_msg(peak <= reported && reported < 3 * peak, "%s: %g MB reported, %g taken", ways[k], reported / 1e6,
+                      peak / 1e6);
     }
 }
 
