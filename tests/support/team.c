@@ -12,7 +12,7 @@
 #include "cluster/comm_link.h"
 #include "support/support.h"
 
-/* Of this process: its sockets to each other one, for messages and for trades, which do not wait for each other. */
+/* The sockets of this process to each other one. Messages and trades have their own, so that neither waits for the other. */
 static struct {
     int rank, size; /* 0: no team */
     int message[TEAM_MOST], trade[TEAM_MOST];

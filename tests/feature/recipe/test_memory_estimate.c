@@ -175,19 +175,22 @@ TEST(each_block_counts_with_the_arrays_that_it_reads)
     }
 }
 
-/* Of images of more cells than a strip, only a strip's values are there at a time, or all with Fisher vectors. */
-TEST(descriptors_are_there_a_strip_at_a_time)
+/* If an image has more cells than a strip, only the sums and descriptors of a strip are in memory, or all with Fisher
+ * vectors. */
+TEST(descriptors_and_their_sums_are_in_memory_for_one_strip)
 {
     struct clv_recipe recipe;
     clv_recipe_init(&recipe);
     recipe.n_scales = 1;
     recipe.step_px = 1;
     recipe.blocks = CLV_BLOCK_WORDS;
-    const double n = 300 * 200, sums = 32. * 315 * 215, words = 30 * n + sums + 4 * n;
-    ck_assert_double_eq_tol(views_of(&recipe, 300, 200, 0), words + 128. * (8192 + 300), 1);
+    const double n = 300 * 200, beyond = 15, strip = 8192 + 300, strip_rows = 29;
+    ck_assert_double_eq_tol(views_of(&recipe, 300, 200, 0),
+                            30 * n + 32 * (300 + beyond) * (strip_rows + beyond) + (4 + 128) * strip, 1);
     recipe.blocks |= CLV_BLOCK_FISHER;
     const double cell = 4 * (CLV_MIXTURE_DIMENSIONS + CLV_MIXTURE_COMPONENTS);
-    ck_assert_double_eq_tol(views_of(&recipe, 300, 200, 0), words + (128 + cell) * n, 1);
+    ck_assert_double_eq_tol(views_of(&recipe, 300, 200, 0),
+                            30 * n + 32 * (300 + beyond) * (200 + beyond) + (4 + 128 + cell) * n, 1);
 }
 
 TEST(nodes_and_edges_are_counted_by_the_recipe)
