@@ -154,7 +154,7 @@ TEST(no_file_of_a_dataset_is_replaced)
 /* Each set of locks opens its files itself, as processes do. */
 TEST(one_run_at_a_time_locks_a_file_and_leaves_nothing_beside_it)
 {
-    struct output_locks first = {.n = 0}, second = {.n = 0};
+    OWNED(output_locks_release) struct output_locks first = {.n = 0}, second = {.n = 0};
     const char *path = here("model"), *hidden = here(".model.lock");
     must(output_locks_file(&first, path, err));
     ck_assert(path_exists(hidden) && !path_exists(path));
@@ -173,7 +173,7 @@ TEST(one_run_at_a_time_locks_a_file_and_leaves_nothing_beside_it)
 /* Programs that closed their standard input get its number for the next file. */
 TEST(locks_hold_whatever_number_the_system_gives_to_their_files)
 {
-    struct output_locks first = {.n = 0}, second = {.n = 0};
+    OWNED(output_locks_release) struct output_locks first = {.n = 0}, second = {.n = 0};
     ck_assert_int_eq(close(STDIN_FILENO), 0);
     must(output_locks_file(&first, here("model"), err));
     must_fail(CLV_ERR_CREATE, "another run", output_locks_file(&second, here("model"), err));
@@ -214,7 +214,7 @@ TEST(a_folder_is_locked_by_one_run_or_by_shards_that_do_different_parts)
 
 TEST(a_shard_that_ends_gives_up_its_part_and_keeps_the_folder_until_it_is_released)
 {
-    struct output_locks first = {.n = 0}, second = {.n = 0};
+    OWNED(output_locks_release) struct output_locks first = {.n = 0}, second = {.n = 0};
     const char *out = here("out");
     const struct clv_shard half = {1, 2};
     ck_assert_int_eq(mkdir(out, 0755), 0);
@@ -230,7 +230,7 @@ TEST(a_shard_that_ends_gives_up_its_part_and_keeps_the_folder_until_it_is_releas
 
 TEST(a_folder_is_made_with_its_parents_and_locked)
 {
-    struct output_locks first = {.n = 0}, second = {.n = 0};
+    OWNED(output_locks_release) struct output_locks first = {.n = 0}, second = {.n = 0};
     int n_made = 9;
     const char *out = here("a/b/out");
     must(output_locks_make_folder(&first, &n_made, out, NULL, err));
