@@ -22,6 +22,11 @@ struct filling {
     size_t capacity;
 };
 
+static void filling_release(struct filling *self)
+{
+    array_free(self->cell_word);
+}
+
 static enum clv_status fill_strip(void *context, const struct sift_strip *strip, struct clv_error *err)
 {
     struct filling *self = context;
@@ -50,10 +55,9 @@ enum clv_status word_maps_init(struct word_map *maps, const uint8_t *rgb, int32_
         maps[s].count = array_zalloc((size_t)recipe->n_words, sizeof *maps[s].count);
         NEED(maps[s].word && maps[s].met && maps[s].count);
     }
+    OWNED(filling_release)
     struct filling filling = {.maps = maps, .recipe = recipe, .width = width, .height = height};
-    enum clv_status status = sift_describe_strips(rgb, width, height, recipe, fill_strip, &filling, err);
-    array_free(filling.cell_word);
-    return status;
+    return sift_describe_strips(rgb, width, height, recipe, fill_strip, &filling, err);
 }
 
 int32_t words_of_scale(const struct clv_recipe *recipe)

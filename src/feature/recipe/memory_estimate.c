@@ -114,10 +114,8 @@ double memory_of_decoding(double n_pixels, double file_size)
 /* Returns the bytes that computing SIFT descriptors takes, and words if the recipe has them. */
 static double bytes_of_sift(const struct clv_recipe *recipe, double width, double height)
 {
-    double cells = ceil(width / recipe->step_px) * ceil(height / recipe->step_px), largest = 1;
-    for (int32_t s = 0; s < recipe->n_scales; s++)
-        largest = fmax(largest, recipe->bin_size_px[s]);
-    double beyond = 5 * largest + 4 + recipe->step_px;
+    double cells = ceil(width / recipe->step_px) * ceil(height / recipe->step_px);
+    double beyond = 2 * sift_margin(recipe) + recipe->step_px;
     double described = recipe->blocks & CLV_BLOCK_FISHER ? cells : fmin(cells, SIFT_STRIP_CELLS + width);
     double rows = fmin(height, recipe->step_px * ceil(described / ceil(width / recipe->step_px)));
     return recipe->sift == CLV_SIFT_CLEAVE ? SUMS * (width + beyond) * (rows + beyond) + (CELL + DESCRIPTOR) * described

@@ -112,21 +112,21 @@ static void integration_release(struct integration *self)
     *self = (struct integration){0};
 }
 
-static int32_t largest_bin(const struct clv_recipe *recipe)
+/* Centres of bins are up to 3/2 bins from a cell's centre, and windows reach one bin further. */
+int32_t sift_margin(const struct clv_recipe *recipe)
 {
     int32_t largest = 1;
     for (int32_t s = 0; s < recipe->n_scales; s++)
-        largest = recipe->bin_size_px[s] > largest ? recipe->bin_size_px[s] : largest;
-    return largest;
+        largest = larger(recipe->bin_size_px[s], largest);
+    return 5 * largest / 2 + 2;
 }
 
 /* Starts an integral of which the last n_kept rows are stored; 0: all rows. */
 static enum clv_status integration_init(struct integration *self, const uint8_t *rgb, int32_t width, int32_t height,
                                         const struct clv_recipe *recipe, int32_t n_kept, struct clv_error *err)
 {
-    /* Centres of bins are up to 3/2 bins from a cell's centre, windows reach one bin further, and the last cell may
-     * extend beyond the image. */
-    int32_t margin = 5 * largest_bin(recipe) / 2 + 2, n_rows = height + 2 * margin + recipe->step_px;
+    /* The last cell may extend beyond the image by a step. */
+    int32_t margin = sift_margin(recipe), n_rows = height + 2 * margin + recipe->step_px;
     int32_t row_pixels = width + 2 * margin + recipe->step_px, n_stored = n_kept ? smaller(n_kept, n_rows) : n_rows;
     size_t row_size = (size_t)row_pixels * N;
     OWNED(integration_release) struct integration result = {
@@ -408,7 +408,7 @@ enum clv_status sift_describe_strips(const uint8_t *rgb, int32_t width, int32_t 
 {
     if (recipe->sift != CLV_SIFT_CLEAVE)
         return describe_by_vlfeat(rgb, width, height, recipe, use, context, err);
-    int32_t step = recipe->step_px, margin = 5 * largest_bin(recipe) / 2 + 2;
+    int32_t step = recipe->step_px, margin = sift_margin(recipe);
     int32_t n_columns = (width + step - 1) / step, n_rows = (height + step - 1) / step;
     int32_t fit = SIFT_STRIP_CELLS / n_columns, at_once = fit < 1 ? 1 : smaller(fit, n_rows);
     OWNED(integration_release) struct integration part = {0};

@@ -158,6 +158,9 @@ static inline int32_t sift_luma(const uint8_t *rgb)
     return 77 * rgb[0] + 150 * rgb[1] + 29 * rgb[2];
 }
 
+/* Returns by how many pixels descriptors of the recipe reach beyond the image on each side. */
+int32_t sift_margin(const struct clv_recipe *recipe);
+
 /* Running sums of gradients by orientation, computed once for all scales of an image, or the last rows of them. The sum
  * under a triangular window of any size takes nine reads. */
 struct sift_integral {
