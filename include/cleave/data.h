@@ -138,7 +138,7 @@ CLV_API enum clv_status clv_set_add_maps(struct clv_set *set, const char *name, 
  * is an image if it begins like a PNG or JPEG or its name ends with .png, .jpg or .jpeg, so that a damaged image causes
  * an error instead of being skipped; without any such file, .npy arrays are the images. Names that begin with a dot are
  * ignored; links to folders are followed and counted, but no folder is read twice; other files are counted, and so are
- * subfolders without permission to read. Also reads labels.tsv in the folder. CLV_ERR_NO_INPUT if there is no image. */
+ * subfolders without permission to read. Also reads labels.tsv in the folder. CLV_ERR_NO_INPUT if no image is found. */
 CLV_API enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, struct clv_error *err) CLV_CHECK;
 
 /* Reads a manifest, a folder (by its manifest.tsv if it has one), or a .tif, whose pages are images without masks. */

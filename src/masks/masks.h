@@ -84,7 +84,7 @@ struct mask_pair {
 };
 
 /* The whole number by which the photo is larger than the mask in both directions, up to rounding (negative: the mask is
- * larger); 0: there is no such number. */
+ * larger), or 0 if the sizes do not fit a whole number. */
 int mask_factor(int32_t width, int32_t height, int32_t mask_width, int32_t mask_height);
 
 /* The findings of a survey in one mask. */

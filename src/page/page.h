@@ -409,7 +409,7 @@ double page_ranking_expected_error(struct page_ranking *ranking, size_t item);
 
 /* The folder that is labelled: its images, the open one, and the files of labels. */
 
-/* PAGE_NEW: nothing is drawn, or all of it is undone, and there is no mask. PAGE_EMPTY: accepted without an object. */
+/* PAGE_NEW: nothing is drawn or everything is undone, and no mask exists. PAGE_EMPTY: accepted without an object. */
 enum page_status { PAGE_NEW, PAGE_BEGUN, PAGE_ACCEPTED, PAGE_EMPTY };
 
 /* The state of a file when it was last read or written, to detect changes by other programs. */

@@ -136,7 +136,7 @@ enum clv_status map_grid_init(struct map_grid *grid, int32_t map_width, int32_t 
 void map_sample(float *plane, const struct map_grid *grid, const float *channel);
 
 /* Finds the map of an image in a folder of maps, by the rules of clv_set_add_maps. Free *path with clv_free.
- * CLV_ERR_NO_INPUT, naming image and folder: there is no map; CLV_ERR_DATA: two maps have the same name. */
+ * CLV_ERR_NO_INPUT: the folder has no map of the image (both are named). CLV_ERR_DATA: two maps have the same name. */
 enum clv_status map_find(char **path, const char *folder, const char *image, struct clv_error *err) CLV_CHECK;
 
 #endif

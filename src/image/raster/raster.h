@@ -88,7 +88,7 @@ bool georeference_exists(const struct georeference *georeference);
 bool georeference_at(double at[2], const struct georeference *georeference, double x, double y);
 
 /* Computes the inverse of georeference_at: x = m[0] at[0] + m[1] at[1] + m[2], y = m[3] at[0] + m[4] at[1] + m[5].
- * Returns false if there is no georeference, or if it has no inverse. */
+ * Returns false if the georeference is missing or cannot be inverted. */
 bool georeference_inverse(double m[6], const struct georeference *georeference);
 
 /* Returns the EPSG code of the coordinate system, 0 if the keys name none. *is_geographic: coordinates are degrees of

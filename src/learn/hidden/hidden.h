@@ -225,7 +225,7 @@ enum clv_status hidden_cccp(struct hidden_descent *self, struct clv_error *err) 
  *     min_w  P(w) = lambda/2 |w|^2 + mean_i F_i(w) - <w, plane>    (Potts couplings >= 0)
  *
  * with the free terms F_i of objective.c, solved by block-coordinate Frank-Wolfe steps on its dual. Each step's length
- * is exact, so there is no rate to set. */
+ * is exact, so that no learning rate has to be chosen. */
 
 struct hidden_dual {
     struct arena arena; /* of the arrays below */

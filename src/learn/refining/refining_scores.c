@@ -176,7 +176,7 @@ static enum clv_status fit_terms(struct scores_state *self, struct clv_error *er
 static enum clv_status fit_all(struct scores_state *self, struct clv_error *err)
 {
     size_t n = self->n_rows, k = (size_t)self->n_terms;
-    OWNED_ARRAY float *terms = array_zalloc(n, FIT_PIXELS * k * sizeof *terms); /* zeros if there is no network */
+    OWNED_ARRAY float *terms = array_zalloc(n, FIT_PIXELS * k * sizeof *terms); /* zeros without a network */
     OWNED_ARRAY uint8_t *is_one = array_alloc(n, FIT_PIXELS);
     OWNED_ARRAY double *weight = array_alloc(n, FIT_PIXELS * sizeof *weight);
     NEED(terms && is_one && weight);
