@@ -12,9 +12,9 @@
 #include <sys/mman.h>
 #endif
 
-#define LARGE ((size_t)1 << 20) /* bytes */
-#define PAGE  ((size_t)4096)
-#define HUGE  ((size_t)4 << 20) /* arrays of this size request huge pages: one page fault clears 2 MB */
+#define LARGE     ((size_t)4 << 20) /* bytes of an array that requests huge pages */
+#define PAGE      ((size_t)4096)
+#define HUGE_PAGE ((size_t)2 << 20) /* one page fault clears it */
 
 static atomic_size_t requests;
 
@@ -59,57 +59,83 @@ static int fails(void)
 }
 #endif
 
-/* count x size, at least 1; 0 on overflow or past PTRDIFF_MAX. */
+/* count x size, at least 1; 0 on overflow or close to PTRDIFF_MAX. */
 static size_t byte_count(size_t count, size_t size)
 {
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX)
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX - HUGE_PAGE)
         return 0;
     return bytes ? bytes : 1;
+}
+
+/* Requests huge pages for an array, as a hint. */
+static void request_huge_pages(void *array, size_t bytes)
+{
+#if defined(__linux__)
+    uintptr_t first = ((uintptr_t)array + PAGE - 1) / PAGE * PAGE, end = ((uintptr_t)array + bytes) / PAGE * PAGE;
+    madvise((void *)first, end - first, MADV_HUGEPAGE);
+#endif
+}
+
+/* Allocates a large array that begins with a huge page. */
+static void *alloc_large(size_t bytes)
+{
+    void *array = aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
+    if (array)
+        request_huge_pages(array, bytes);
+    return array;
+}
+
+/* Allocates a large array of zeros. MADV_DONTNEED is cheaper than writing them: pages are zeroed at first use, if ever.
+ */
+static void *zalloc_large(size_t bytes)
+{
+    void *array = alloc_large(bytes);
+#if defined(__linux__)
+    if (array && madvise(array, bytes, MADV_DONTNEED) == 0)
+        return array;
+#endif
+    return array ? memset(array, 0, bytes) : NULL;
 }
 
 void *array_alloc(size_t count, size_t size)
 {
     size_t bytes = byte_count(count, size);
-    return !bytes || fails() ? NULL : malloc(bytes);
+    if (!bytes || fails())
+        return NULL;
+    return bytes < LARGE ? malloc(bytes) : alloc_large(bytes);
 }
 
 void *array_zalloc(size_t count, size_t size)
 {
     size_t bytes = byte_count(count, size);
-    return !bytes || fails() ? NULL : calloc(1, bytes);
+    if (!bytes || fails())
+        return NULL;
+    return bytes < LARGE ? calloc(1, bytes) : zalloc_large(bytes);
 }
 
 void *array_realloc(void *array, size_t count, size_t size)
 {
     size_t bytes = byte_count(count, size);
-    return !bytes || fails() ? NULL : realloc(array, bytes);
-}
-
-/* Sets bytes to zero. MADV_DONTNEED is cheaper for large arrays: their pages are zeroed at first use, if ever. */
-static void clear(void *array, size_t bytes)
-{
-#if defined(__linux__)
-    if (bytes >= LARGE && madvise(array, bytes, MADV_DONTNEED) == 0)
-        return;
-#endif
-    memset(array, 0, bytes);
+    if (!bytes || fails())
+        return NULL;
+    void *result = realloc(array, bytes);
+    if (result && bytes >= LARGE)
+        request_huge_pages(result, bytes);
+    return result;
 }
 
 void *array_zalloc_aligned(size_t count, size_t size)
 {
-    size_t bytes = byte_count(count, size), alignment = bytes >= LARGE ? PAGE : 64;
-    if (!bytes || bytes > PTRDIFF_MAX - PAGE || fails())
+    enum { ALIGNMENT = 64 };
+    size_t bytes = byte_count(count, size);
+    if (!bytes || fails())
         return NULL;
-    bytes = (bytes + alignment - 1) / alignment * alignment;
-    void *array = aligned_alloc(alignment, bytes);
-    if (array)
-        clear(array, bytes);
-#if defined(__linux__)
-    if (array && bytes >= HUGE)
-        madvise(array, bytes, MADV_HUGEPAGE); /* may fail */
-#endif
-    return array;
+    if (bytes >= LARGE)
+        return zalloc_large(bytes);
+    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    void *array = aligned_alloc(ALIGNMENT, bytes);
+    return array ? memset(array, 0, bytes) : NULL;
 }
 
 void *array_copy(const void *array, size_t count, size_t size)

@@ -17,9 +17,10 @@
 #define PROCESS_BYTES 16e6
 
 /* Blocks of at least this size return to the system when they are freed. Otherwise refinement, which cuts window by
- * window, would keep twice the memory that it uses at a time. After an image has waited for memory, smaller blocks
- * return as well. */
-#define RETURNED_BYTES        (1 << 20)
+ * window, would keep twice the memory that it uses at a time. Smaller blocks stay in the heap: the next image pays a
+ * page fault for every 4 kB of a block that returned, and for every 2 MB of one of this size (base/array.c). After an
+ * image has waited for memory, smaller blocks return as well. */
+#define RETURNED_BYTES        (1 << 22)
 #define RETURNED_BYTES_SCARCE (1 << 18)
 
 /* Free bytes at the end of the heap that stay: an image would otherwise fault in again what the one before returned. */

@@ -21,6 +21,34 @@ TEST(allocation_refuses_overflowing_sizes)
     ck_assert_ptr_nonnull(empty);
 }
 
+/* Also where they take the memory of an array that was freed. */
+TEST(zeroed_arrays_of_any_size_are_zero)
+{
+    static const size_t SIZES[] = {1, 4097, 1 << 20, (4 << 20) - 1, 4 << 20, (4 << 20) + 4097, 9 << 20};
+    void *(*const functions[])(size_t, size_t) = {array_zalloc, array_zalloc_aligned};
+    for (size_t k = 0; k < sizeof SIZES / sizeof *SIZES; k++)
+        for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
+            char *used = array_alloc(SIZES[k], 1);
+            ck_assert_ptr_nonnull(used);
+            memset(used, 1, SIZES[k]);
+            array_free(used);
+            OWNED_ARRAY char *bytes = functions[f](SIZES[k], 1);
+            ck_assert_ptr_nonnull(bytes);
+            for (size_t i = 0; i < SIZES[k]; i++)
+                ck_assert(bytes[i] == 0);
+        }
+}
+
+TEST(large_arrays_begin_with_a_huge_page)
+{
+    enum { HUGE_PAGE = 2 << 20 };
+    void *(*const functions[])(size_t, size_t) = {array_alloc, array_zalloc, array_zalloc_aligned};
+    for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
+        OWNED_ARRAY char *large = functions[f](HUGE_PAGE + 1, 2);
+        ck_assert((uintptr_t)large % HUGE_PAGE == 0);
+    }
+}
+
 TEST(arrays_that_grow_together_keep_what_they_hold)
 {
     OWNED_ARRAY int32_t *ids = NULL;
