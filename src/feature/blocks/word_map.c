@@ -2,6 +2,7 @@
  * (Sivic & Zisserman 2003), and a node the histogram of its pixels' words. Start at word_maps_init. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "feature/blocks/blocks.h"
@@ -34,13 +35,16 @@ static enum clv_status fill_strip(void *context, const struct sift_strip *strip,
     NEED(array_reserve((void **)&self->cell_word, &self->capacity, n_cells, sizeof *self->cell_word) == 0);
     MUST(words_find(self->cell_word, &self->recipe->codebooks[strip->scale], self->recipe->word_search, strip->values,
                     n_cells, err));
-    int32_t step = self->recipe->step_px, top = strip->first_row * step;
-    int32_t bottom = smaller(top + strip->n_rows * step, self->height);
-    for (int32_t y = top; y < bottom; y++) {
-        const int32_t *cells = self->cell_word + (size_t)((y - top) / step) * (size_t)strip->n_columns;
-        int32_t *row = self->maps[strip->scale].word + (size_t)y * (size_t)self->width;
-        for (int32_t x = 0; x < self->width; x++)
-            row[x] = cells[x / step];
+    int32_t step = self->recipe->step_px, width = self->width;
+    const int32_t *cells = self->cell_word;
+    for (int32_t r = 0; r < strip->n_rows; r++, cells += strip->n_columns) {
+        int32_t top = (strip->first_row + r) * step, bottom = smaller(top + step, self->height);
+        int32_t *first = self->maps[strip->scale].word + (size_t)top * (size_t)width;
+        for (int32_t c = 0, x = 0; x < width; c++)
+            for (int32_t end = smaller(x + step, width); x < end; x++)
+                first[x] = cells[c];
+        for (int32_t y = top + 1; y < bottom; y++)
+            memcpy(first + (size_t)(y - top) * (size_t)width, first, (size_t)width * sizeof *first);
     }
     return CLV_OK;
 }

@@ -67,8 +67,11 @@ static void pack_avx2(int16_t *packed, int32_t *bias, const struct clv_codebook 
 {
     for (int32_t w = 0; w < codebook->n_words; w++) {
         const uint8_t *c = codebook->centres + (size_t)w * SIZE;
-        for (int k = 0; k < SIZE; k++)
-            packed[(size_t)(w / 8) * 8 * SIZE + (size_t)(k / 2) * 16 + (size_t)(w % 8) * 2 + (size_t)(k % 2)] = c[k];
+        int16_t *lane = packed + (size_t)(w / 8) * 8 * SIZE + (size_t)(w % 8) * 2;
+        for (int k = 0; k < SIZE; k += 2, lane += 16) {
+            lane[0] = c[k];
+            lane[1] = c[k + 1];
+        }
         bias[w] = -square_norm(c);
     }
 }

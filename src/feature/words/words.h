@@ -5,6 +5,7 @@
 #define FEATURE_WORDS_WORDS_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "cleave/features.h"
 
@@ -108,11 +109,11 @@ enum { VNNI_LANES = 16 };
 /* Writes a vector to a lane of a block and returns its bias, 256 sum(c) - |c|^2. */
 static inline int32_t vnni_pack(uint8_t *block, size_t lane, const uint8_t *c)
 {
+    for (size_t k = 0; k < CLV_DESCRIPTOR_SIZE; k += 4)
+        memcpy(block + k * VNNI_LANES + lane * 4, c + k, 4);
     int32_t bias = 0;
-    for (size_t k = 0; k < CLV_DESCRIPTOR_SIZE; k++) {
-        block[(k / 4 * VNNI_LANES + lane) * 4 + k % 4] = c[k];
-        bias += 256 * c[k] - c[k] * c[k];
-    }
+    for (size_t k = 0; k < CLV_DESCRIPTOR_SIZE; k++)
+        bias += (int16_t)(256 - c[k]) * (int16_t)c[k];
     return bias;
 }
 
@@ -213,11 +214,11 @@ struct sift_strip {
 typedef enum clv_status sift_strip_use(void *context, const struct sift_strip *strip, struct clv_error *err);
 
 /* Computes the descriptors of all scales of rgb[height][width][3], for callers that need each descriptor once: calls
- * use() with strips of rows, from top to bottom in each scale. A strip has about SIFT_STRIP_CELLS cells, which fit into
- * the processor's caches, and only the running sums around it are in memory; with VLFeat a strip has all rows of its
+ * use() with strips of rows, from top to bottom in each scale. A strip has about SIFT_STRIP_CELLS cells, so that they
+ * and the running sums around them, which alone are in memory, fit into the processor's caches; with VLFeat a strip has all rows of its
  * scale. Values equal those of sift_image_describe. A failure of use() ends the call. O(pixels and margins, and cells x
  * n_scales). */
-enum { SIFT_STRIP_CELLS = 8192 };
+enum { SIFT_STRIP_CELLS = 2048 };
 enum clv_status sift_describe_strips(const uint8_t *rgb, int32_t width, int32_t height, const struct clv_recipe *recipe,
                                      sift_strip_use *use, void *context, struct clv_error *err) CLV_CHECK;
 
