@@ -99,7 +99,7 @@ CLI_LIBS := $(shell pkg-config --libs libmicrohttpd 2>/dev/null)
 
 # Further libraries of the tests; one test wraps the function that a command calls at its end, and teams of processes are
 # joined by sockets (tests/support/team.c) instead of MPI.
-team_calls := join send look take trade largest gather collect
+team_calls := join send probe take trade largest gather collect
 TEST_LIBS = $(CLI_LIBS) $(shell pkg-config --libs check 2>/dev/null) -Wl,--wrap=common_options_release \
 	$(patsubst %,-Wl$(comma)--wrap=comm_link_%,$(team_calls))
 

@@ -1,5 +1,5 @@
-"""Draws mutants of src/*.c: a statement deleted, a comparison turned, a constant, sign or index changed, arguments swapped, a
-condition negated; only in bodies of functions. Which mutants a seed draws depends only on the text around each of them, so that
+"""Draws mutants of src/*.c, only in bodies of functions: a statement deleted, a comparison turned, a constant, sign or index
+changed, arguments swapped, a condition negated. Which mutants a seed draws depends only on the text around each of them, so that
 changes elsewhere do not affect them."""
 import glob
 import hashlib
@@ -16,12 +16,12 @@ TURNED = {"<": ("<=", ">="), "<=": ("<", ">"), ">": (">=", "<="), ">=": (">", "<
           "&&": ("||",), "||": ("&&",)}
 SIGNS = {"+": "-", "-": "+", "*": "/", "/": "*", "+=": "-=", "-=": "+=", "*=": "/=", "/=": "*=", "<<": ">>", ">>": "<<",
          "&": "|", "|": "&"}
-# Only a leak checker or a thread sanitizer notices that these are gone.
+# Only a leak checker or a thread sanitizer notices that calls of these functions are missing.
 SILENT = re.compile(r"(\w+_)?(free|release|close|fclose|destroy|lock|unlock|lock_release)$")
 
 
 class Mutant:
-    """One place of a file made wrong; `old` and `new` are the lines without indentation, `text` is the file."""
+    """A fault in one place of a file; `old` and `new` are the lines without indentation, `text` is the file."""
 
     def __init__(self, file, line, kind, old, new, text):
         self.file, self.kind, self.old, self.new, self.text = file, kind, old, new, text
@@ -30,7 +30,7 @@ class Mutant:
 
 
 class Place:
-    """Edits (start, end, replacement) of a file, one of which is taken."""
+    """Edits (start, end, replacement) of a file, one of which is used."""
 
     def __init__(self, source, kind, *choices):
         self.source, self.kind, self.choices = source, kind, choices
@@ -89,7 +89,7 @@ class Source:
         self.places.append(Place(self, kind, *choices))
 
     def opens_block(self, i):
-        """Whether the brace holds statements: no initialiser."""
+        """Whether the brace holds statements, not an initialiser."""
         before = self.words[i - 1]
         if before == ")":
             return self.words[self.partner[i - 1] - 1] in ("if", "for", "while", "switch")
@@ -115,7 +115,7 @@ class Source:
         return end, declares
 
     def declarators(self, i, stop):
-        """The tokens of a declaration but for the values that it gives."""
+        """The tokens of a declaration except its initial values."""
         found, gives = set(), False
         while i < stop:
             gives = self.words[i] == "=" or gives and self.words[i] != ","
@@ -190,7 +190,7 @@ class Source:
 
 
 def draw(size, seed, folders):
-    """Of each folder of src/: how many of the `size` mutants are its share, and all its places in the order of the seed."""
+    """For each folder of src/, its number of the `size` mutants, and all its places in the order of the seed."""
     files = sorted(glob.glob("src/**/*.c", recursive=True))
     if folders:
         files = [file for file in files if any(file.startswith(f"src/{name.strip('/')}/") for name in folders)]
@@ -211,7 +211,7 @@ def draw(size, seed, folders):
 
 
 def main():
-    """python3 tools/mutants.py SEED N [FOLDER..]: shows what is drawn, before anything is compiled."""
+    """python3 tools/mutants.py SEED N [FOLDER..]: prints the mutants that are drawn, before any is compiled."""
     import sys
     for share, places in draw(int(sys.argv[2]), sys.argv[1], sys.argv[3:]).values():
         for mutant in (place.mutant() for place in places[:share]):

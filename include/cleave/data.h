@@ -167,13 +167,13 @@ CLV_API enum clv_status clv_mask_read(struct clv_mask *mask, const char *path, c
                                       int32_t expected_width, int32_t expected_height,
                                       const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
-/* Reads masks in memory by the rules for files without labels.tsv (clv_mask_read): made[n], with notes, and
- * *are_binary. *are_binary is false, and made[n] are {0}, if the values themselves are labels: a mask has more than
+/* Reads masks in memory by the rules for files without labels.tsv (clv_mask_read): masks[n], with notes, and
+ * *are_binary. *are_binary is false, and masks[n] are {0}, if the values themselves are labels: a mask has more than
  * foreground and background, or two masks have different values for foreground. names[n] are the masks' names in
  * errors. CLV_ERR_DATA if 255 is foreground in one mask and void in another; the message ends with `remedy`. remedy
  * NULL means that the masks are for training: the message then asks for names of the labels, and it is CLV_ERR_DATA,
  * too, if most values from 0 to the highest never occur. O(pixels). */
-CLV_API enum clv_status clv_masks_from_values(struct clv_mask *made, bool *are_binary, const struct clv_mask *values,
+CLV_API enum clv_status clv_masks_from_values(struct clv_mask *masks, bool *are_binary, const struct clv_mask *values,
                                               const char *const *names, size_t n, const char *remedy,
                                               struct clv_error *err) CLV_CHECK;
 

@@ -82,7 +82,7 @@ enum clv_need_of {
     CLV_NEEDS_MASKS,        /* masks, if there are weak examples */
     CLV_NEEDS_MIXTURE,      /* masks and weak examples */
     CLV_NEEDS_GIVEN,        /* weak examples with some fixed labels */
-    CLV_NEEDS_FRAMES,       /* privileged features */
+    CLV_NEEDS_PRIVILEGED,   /* privileged features */
     CLV_NEEDS_RANDOM_START, /* weights that start at random: all of them for some values of another parameter, else those
                                of features that only hidden nodes have */
 };
@@ -171,8 +171,8 @@ struct clv_pseudo_labels; /* opaque */
  * Their labels and theta in the dataset, if any, are ignored. They are labelled:
  *   - by learners with CLV_ROLE_KAPPA: with the marginals (pmap: MAP labels) of weights learned from the masks;
  *   - by other learners: with MAP labels of such weights; the training then treats all examples as if they had masks;
- *   - with privileged features (frames): by a teacher, the same learner trained on features and frames (unless
- *     CLV_ROLE_PAPER is on);
+ *   - with privileged features: by a teacher, the same learner trained on both kinds of features (unless CLV_ROLE_PAPER
+ *     is on);
  *   - without any mask, for two labels with some fixed ones: initially 1 at all nodes without a fixed label. */
 struct clv_training {
     const struct clv_dataset *dataset;
@@ -187,7 +187,7 @@ struct clv_training {
     const int32_t *weak; /* [n_weak] indices into the dataset */
     size_t n_weak;
     const int32_t *const *given; /* [n_weak][n_nodes] fixed labels or CLV_UNKNOWN; NULL, or NULL for an example: none */
-    const struct clv_dataset *frames;              /* privileged features of the same nodes, or NULL */
+    const struct clv_dataset *privileged; /* privileged features of the same nodes, which only training has, or NULL */
     const struct clv_pseudo_labels *pseudo_labels; /* set by clv_train; NULL for callers */
     const struct clv_dataset *validation;          /* all with truth, for validation_loss; NULL: none */
     const struct clv_checkpoints *checkpoints;     /* NULL: none */
@@ -248,7 +248,7 @@ struct clv_learner {
     double (*bytes)(const struct clv_training *training);
     /* Returns why a parameter has no effect, as a clause, or NULL if it has one; for reasons that `needs` cannot
      * express. */
-    const char *(*idle)(const struct clv_training *training, int parameter);
+    const char *(*unused_reason)(const struct clv_training *training, int parameter);
 };
 
 /* The default layout of the weights for a dataset: its labels and features, and the pairwise form that suits it (none
@@ -271,7 +271,7 @@ CLV_API int clv_learner_parameter(const struct clv_learner *learner, const char 
  * its former content is not released. CLV_ERR_USAGE, naming the image, for a pairwise form that the learner does not
  * train. CLV_ERR_MEMORY, naming both, if the training needs more memory, by `n_vectors` and `bytes` of its learner,
  * than is available. If the final objective is above that at w = 0, or its distance to the bound exceeds a quarter of
- * the possible gain, progress->say receives a warning (CLV_WARNING). */
+ * the possible gain, progress->notify receives a warning (CLV_WARNING). */
 CLV_API enum clv_status clv_train(struct clv_training_result *result, const struct clv_learner *learner,
                                   const struct clv_training *training, struct clv_error *err) CLV_CHECK;
 

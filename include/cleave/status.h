@@ -82,15 +82,15 @@ enum clv_message { CLV_NOTE, CLV_WARNING, CLV_COMPLAINT, CLV_SUMMARY };
 
 /* Callbacks of long work, and the caller's request to stop it. All members may be zero. `report` may be called from any
  * thread, one call at a time: `what` names the stage, `done` of `total` units (total 0: unknown), `note` is extra text
- * or NULL. `say` is called by the caller's thread (in clv_segment_files by any thread), one call at a time. `weigh` is
- * called before the report that it belongs to and measures the same work in another unit, such as pixels, as `done` of
- * `total` (0: unknown). Once `*stop` is non-zero, work ends soon, either with CLV_ERR_INTERRUPTED or, for learners,
+ * or NULL. `notify` is called by the caller's thread (in clv_segment_files by any thread), one call at a time. `weigh`
+ * is called before the report that it belongs to and measures the same work in another unit, such as pixels, as `done`
+ * of `total` (0: unknown). Once `*stop` is non-zero, work ends soon, either with CLV_ERR_INTERRUPTED or, for learners,
  * with the model so far. */
 struct clv_progress {
     void (*report)(void *context, const char *what, size_t done, size_t total, const char *note);
     void *context;
     const volatile int *stop;
-    void (*say)(void *context, enum clv_message kind, const char *text);
+    void (*notify)(void *context, enum clv_message kind, const char *text);
     void (*weigh)(void *context, double done, double total);
 };
 

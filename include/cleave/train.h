@@ -32,11 +32,11 @@ extern "C" {
 #define CLV_MAX_LABEL_COSTS 10000
 
 /* Settings of network maps: each value is for the maps of one name or, with an empty name, for all maps. */
-struct clv_map_words {
-    struct clv_map_word {
+struct clv_map_settings {
+    struct clv_map_setting {
         char name[CLV_MAX_MAP_NAME + 1];
         int value;
-    } said[CLV_MAX_MAPS + 1];
+    } settings[CLV_MAX_MAPS + 1];
     size_t n;
 };
 struct clv_map_options {
@@ -45,7 +45,7 @@ struct clv_map_options {
         const char *folder;
     } folders[CLV_MAX_MAPS]; /* of maps, besides the manifest's columns maps.NAME */
     size_t n;
-    struct clv_map_words kinds, components, uses; /* enum clv_map_kind, a number of components, enum clv_map_use */
+    struct clv_map_settings kinds, components, uses; /* enum clv_map_kind, a number of components, enum clv_map_use */
 };
 
 /* Candidates of cross-validation for one parameter. */

@@ -267,14 +267,14 @@ enum clv_status folder_make(int *n_made, const char *path, struct clv_error *err
 /* Removes a folder with its content, but not the targets of links in it; a missing folder is not an error. */
 enum clv_status folder_remove(const char *path, struct clv_error *err) CLV_CHECK;
 
-bool path_exists(const char *path); /* false on errors, which path_look reports */
+bool path_exists(const char *path); /* false on errors, which path_find_kind reports */
 bool path_is_folder(const char *path);
 
 /* Finds what kind of file a path leads to, following links. PATH_ABSENT is certain: if the system cannot tell (an I/O
  * error, a folder without permission to search), the result is CLV_ERR_NO_INPUT. A dangling link is PATH_FILE, which
  * cannot be opened. */
 enum path_kind { PATH_ABSENT, PATH_FOLDER, PATH_FILE };
-enum clv_status path_look(enum path_kind *kind, const char *path, struct clv_error *err) CLV_CHECK;
+enum clv_status path_find_kind(enum path_kind *kind, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* Returns whether a path names a page of a TIFF by its number, from 1: "a/stack.tif#2". *length = the length of the
  * file's path, which is the whole path if it names no page. A file whose own name ends like this cannot be named. */

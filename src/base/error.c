@@ -196,12 +196,12 @@ void report_message(const struct clv_progress *progress, enum clv_message kind, 
 {
     char text[CLV_ERROR_MESSAGE_MAX + 256];
     va_list args;
-    if (!progress || !progress->say)
+    if (!progress || !progress->notify)
         return;
     va_start(args, format);
     point_vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    progress->say(progress->context, kind, text);
+    progress->notify(progress->context, kind, text);
 }
 
 void report_count(const struct clv_progress *progress, const char *path, size_t n, const char *one, const char *many,

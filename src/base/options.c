@@ -154,7 +154,7 @@ static enum clv_status fail_rule(const struct option_rule *rule, const char *opt
     put_blank(other);
     FAIL_IF(needs, CLV_ERR_USAGE, "--%s needs --%s, %s", option, other, rule->why);
     return fail(err, CLV_ERR_USAGE, "--%s %s --%s: %s", option,
-                rule->relation == RULE_IDLE ? "cannot be used with" : "excludes", other, rule->why);
+                rule->relation == RULE_UNUSED ? "cannot be used with" : "excludes", other, rule->why);
 }
 
 /* Checks a rule for one of its options, which is set. */

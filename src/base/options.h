@@ -30,7 +30,7 @@ struct option_rule {
     enum {
         RULE_NEEDS,    /* "--option needs --other, why"; one of several others is enough */
         RULE_EXCLUDES, /* "--option excludes --other: why" */
-        RULE_IDLE,     /* "--option cannot be used with --other: why" */
+        RULE_UNUSED,   /* "--option cannot be used with --other: why" */
     } relation;
     /* If the other name is a fact, RULE_NEEDS gives "--option cannot be used: why", the other relations "--option:
      * FACT, why". */

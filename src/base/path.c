@@ -100,7 +100,7 @@ bool path_is_folder(const char *path)
 
 /* If only a name is too long (ENAMETOOLONG below PATH_MAX), no such file can exist; a path beyond PATH_MAX may
  * exist. */
-enum clv_status path_look(enum path_kind *kind, const char *path, struct clv_error *err)
+enum clv_status path_find_kind(enum path_kind *kind, const char *path, struct clv_error *err)
 {
     struct stat info;
     if (stat(path, &info) == 0)

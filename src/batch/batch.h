@@ -266,11 +266,12 @@ static inline bool output_is_stream(const struct clv_files_options *options)
 
 /* The functions of this folder, file by file. */
 
-/* wishes.c. wishes_check fails if options are missing or exclude each other, or need what the labeller or the output
- * lacks (CLV_ERR_USAGE); it reads no file. wishes_check_inputs checks the options that depend on the inputs. */
-enum clv_status wishes_check(const struct clv_files_options *options, const struct labeller *labeller,
-                             struct clv_error *err) CLV_CHECK;
-enum clv_status wishes_check_inputs(const struct batch *run, struct clv_error *err) CLV_CHECK;
+/* check_options.c. files_options_check fails if options are missing or exclude each other, or need what the labeller or
+ * the output lacks (CLV_ERR_USAGE); it reads no file. files_options_check_inputs checks the options that depend on the
+ * inputs. */
+enum clv_status files_options_check(const struct clv_files_options *options, const struct labeller *labeller,
+                                    struct clv_error *err) CLV_CHECK;
+enum clv_status files_options_check_inputs(const struct batch *run, struct clv_error *err) CLV_CHECK;
 
 /* item.c. Processes an input: waits for memory, labels the input or reads its mask back, writes the missing files, and
  * delivers the outcome. `number` counts the inputs that this process takes, for the gate; SIZE_MAX: its memory was
@@ -285,7 +286,7 @@ static inline bool input_has_mask(const struct batch *run, size_t index)
 }
 
 /* Whether the report or any wanted file shows the images. */
-bool batch_looks_at_pixels(const struct batch *run);
+bool batch_needs_pixels(const struct batch *run);
 
 /* Reads back the files of another process's input that the report shows. */
 enum clv_status item_show(struct outcome *outcome, struct batch *run, size_t index, struct clv_error *err) CLV_CHECK;

@@ -122,7 +122,7 @@ static enum clv_status take_mask(struct labelled *item, struct batch *run, size_
     const struct clv_image_limits *limits = &run->options.limits;
     OWNED(clv_mask_release) struct clv_mask mask = {0};
     (void)index, (void)thread;
-    if (batch_looks_at_pixels(run)) {
+    if (batch_needs_pixels(run)) {
         MUST(input_read_image(&item->image, item->input, limits, &run->progress, err));
         item->width = item->image.width;
         item->height = item->image.height;

@@ -167,7 +167,7 @@ static enum clv_status label_frame(struct labelled *item, struct batch *run, siz
     item->width = image->width;
     item->height = image->height;
     NEED(item->labels = array_copy(self->labelled[thread].labels, (size_t)image->width * (size_t)image->height, 1));
-    if (!batch_looks_at_pixels(run))
+    if (!batch_needs_pixels(run))
         return CLV_OK;
     MUST(clv_image_new(&item->image, image->width, image->height, image->channels, err));
     memcpy(item->image.pixels, image->pixels, (size_t)image->width * (size_t)image->height * (size_t)image->channels);

@@ -29,8 +29,8 @@ static void pass_message(void *context, enum clv_message kind, const char *text)
     struct batch *run = context;
     const struct clv_progress *caller = run->options.progress;
     pthread_mutex_lock(&run->message_lock);
-    if (caller && caller->say)
-        caller->say(caller->context, kind, text);
+    if (caller && caller->notify)
+        caller->notify(caller->context, kind, text);
     pthread_mutex_unlock(&run->message_lock);
 }
 
@@ -68,7 +68,7 @@ static enum clv_status batch_init(struct batch *run, struct clv_files_result *re
     run->progress = (struct clv_progress){.report = pass_progress,
                                           .context = run,
                                           .stop = run->options.progress ? run->options.progress->stop : NULL,
-                                          .say = pass_message,
+                                          .notify = pass_message,
                                           .weigh = pass_weights};
     memory_gate_init(&run->gate, run->options.memory);
     run->labeller = choose_labeller(&run->options);
@@ -131,7 +131,7 @@ static void describe_parts(struct batch *run)
 /* Opens everything that is read and plans everything that is written. Makes no file. */
 static enum clv_status prepare(struct batch *run, struct clv_error *err)
 {
-    MUST(wishes_check(&run->options, run->labeller, err));
+    MUST(files_options_check(&run->options, run->labeller, err));
     if (comm_rank() == 0)
         MUST(folder_lock(run, err));
     MUST(folder_claim(run, err));
@@ -143,7 +143,7 @@ static enum clv_status prepare(struct batch *run, struct clv_error *err)
     describe_parts(run);
     MUST(gather_check(run, err));
     MUST(folder_take_file(run, run->is_one_sequence, err));
-    MUST(wishes_check_inputs(run, err));
+    MUST(files_options_check_inputs(run, err));
     MUST(targets_plan(run, err));
     run->result->n_inputs = run->inputs.n;
     run->result->label = run->label;

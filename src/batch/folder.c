@@ -116,7 +116,7 @@ static enum clv_status put_boxes(struct text *line, const char *boxes, struct cl
     OWNED(path_list_release) struct path_list files = {0};
     uint64_t hash = hash_bytes(HASH_START, "", 0);
     enum path_kind kind;
-    MUST(path_look(&kind, boxes, err));
+    MUST(path_find_kind(&kind, boxes, err));
     if (kind == PATH_FOLDER)
         MUST(folder_walk(&files, boxes, err));
     for (size_t i = 0; i < files.n; i++) {
@@ -338,7 +338,7 @@ static enum clv_status claim(struct batch *run, const char *path, bool is_of_cle
     const bool may_replace = options->existing == CLV_EXISTING_OVERWRITE ||
                              (is_of_cleave && (options->existing == CLV_EXISTING_RESUME || is_joined));
     enum path_kind kind = PATH_ABSENT; /* a folder that does not exist yet has no files */
-    MUST(path_look(&kind, path, err));
+    MUST(path_find_kind(&kind, path, err));
     return kind == PATH_ABSENT
                ? CLV_OK
                : outputs_claim(&run->to.outputs, path, may_replace, hint, inputs, sizeof inputs / sizeof *inputs, err);

@@ -341,7 +341,7 @@ enum clv_status inputs_name_outputs(struct input_list *list, const struct clv_pr
     struct stack_note stacks = {0};
     for (size_t i = 0; i < list->n; i++)
         if (list->items[i].is_path)
-            stack_note_look(&stacks, list->items[i].image);
+            stack_note_add(&stacks, list->items[i].image);
     stack_note_report(&stacks, progress);
     MUST(separate_outputs(list, err));
     return rename_outputs(list, err);

@@ -72,8 +72,8 @@ static unsigned files_of(const struct target *target)
 
 /* Adds the parts to *todo that are missing or out of date. If the mask was edited since, all files are out of date.
  * *n_objects is the number of rows of the part of objects.tsv, if it stays. */
-static enum clv_status look_at_parts(unsigned *todo, int32_t *n_objects, const struct target *target,
-                                     const struct batch *run, struct clv_error *err)
+static enum clv_status add_stale_parts(unsigned *todo, int32_t *n_objects, const struct target *target,
+                                       const struct batch *run, struct clv_error *err)
 {
     for (int k = 0; k < N_FILES; k++) {
         enum part_fate fate;
@@ -83,7 +83,7 @@ static enum clv_status look_at_parts(unsigned *todo, int32_t *n_objects, const s
         const enum part_kind kind = k == FILE_ROWS ? PART_OBJECTS : PART_COCO;
         struct part_key key;
         part_key_make(&key, kind, &run->parts);
-        MUST(part_look(&fate, &n_lines, target->files[k], target->mask, kind, &key, err));
+        MUST(part_check(&fate, &n_lines, target->files[k], target->mask, kind, &key, err));
         *todo |= fate == PART_OF_ANOTHER_MASK ? files_of(target) : fate == PART_TO_MAKE ? 1U << k : 0;
         if (k == FILE_ROWS && fate == PART_CURRENT)
             *n_objects = (int32_t)n_lines;
@@ -100,7 +100,7 @@ static enum clv_status find_todo(unsigned *todo, int32_t *n_objects, const struc
         if (target->files[k] && !file_kinds[k].is_part && !(target->existing & 1U << k))
             *todo |= 1U << k;
     if (target->has_mask)
-        return look_at_parts(todo, n_objects, target, run, err);
+        return add_stale_parts(todo, n_objects, target, run, err);
     *todo = files_of(target);
     return CLV_OK;
 }
@@ -228,10 +228,10 @@ static enum clv_status write_mask(struct labelled *item, const struct batch *run
                            err);
 }
 
-static enum clv_status enter_gate(struct labelled *item, struct batch *run, size_t number, bool is_idle,
+static enum clv_status enter_gate(struct labelled *item, struct batch *run, size_t number, bool needs_no_memory,
                                   struct clv_error *err)
 {
-    const double bytes = is_idle ? 0 : bytes_needed(run, item->input);
+    const double bytes = needs_no_memory ? 0 : bytes_needed(run, item->input);
     const enum clv_status status = memory_gate_enter(&run->gate, number, bytes, err);
     if (status == CLV_ERR_MEMORY && run->labeller->advise_memory)
         return run->labeller->advise_memory(run, item->input, err);
@@ -246,12 +246,12 @@ static enum clv_status work_on(struct labelled *item, struct outcome *outcome, s
 {
     const struct target *target = item->target;
     unsigned todo = 0;
-    const enum clv_status looked = target->problem ? CLV_OK : find_todo(&todo, &outcome->n_objects, target, run, err);
+    const enum clv_status found = target->problem ? CLV_OK : find_todo(&todo, &outcome->n_objects, target, run, err);
     const bool is_done = target->has_mask && !todo;
     item->todo = todo;
     if (number != SIZE_MAX) /* must enter the gate in any case, since later inputs wait for it */
-        MUST(enter_gate(item, run, number, looked != CLV_OK || target->problem || (is_done && !run->report), err));
-    MUST(looked);
+        MUST(enter_gate(item, run, number, found != CLV_OK || target->problem || (is_done && !run->report), err));
+    MUST(found);
     FAIL_IF(stop_requested(&run->progress), CLV_ERR_INTERRUPTED, "interrupted");
     outcome->is_reported = target->problem != NULL;
     if (target->problem)
@@ -294,7 +294,7 @@ static void name_failure(struct outcome *outcome, const struct input *input)
         (void)fail_within(&outcome->error, status, input->image ? input->image : input->name);
 }
 
-bool batch_looks_at_pixels(const struct batch *run)
+bool batch_needs_pixels(const struct batch *run)
 {
     unsigned wanted = 0;
     for (int k = 0; k < N_FILES; k++)

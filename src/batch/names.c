@@ -35,7 +35,7 @@ enum clv_status names_write(struct batch *run, const char *below, struct text *t
     OWNED_ARRAY char *path = path_join(run->to.output, below);
     enum path_kind kind = PATH_ABSENT;
     NEED(path && !owned.failed);
-    MUST(path_look(&kind, path, err));
+    MUST(path_find_kind(&kind, path, err));
     if (kind != PATH_ABSENT && file_has_text(path, &owned))
         return CLV_OK;
     if (kind != PATH_ABSENT)

@@ -80,7 +80,7 @@ static uint64_t hash_rest(const void *bytes, size_t size)
     return hash_words(hash_number(HASH_START, size), bytes, size);
 }
 
-static enum clv_status look_at_mask(struct part_mask *mask, struct clv_error *err)
+static enum clv_status digest_mask(struct part_mask *mask, struct clv_error *err)
 {
     struct stat info;
     if (*mask->digest)
@@ -98,7 +98,7 @@ enum clv_status part_write(const char *path, struct part_mask *mask, const struc
     OWNED(text_release) struct text part = {0};
     OWNED_ARRAY char *folder = path_folder(path);
     NEED(folder && !lines->failed);
-    MUST(look_at_mask(mask, err));
+    MUST(digest_mask(mask, err));
     text_init(&part, MAX_SIZE);
     text_printf(&part, VERSION "\t%" PRId64 "\t%s\t%zu\t%016" PRIx64 "\t%s\t%s\n", mask->size, mask->digest,
                 lines->size, hash_rest(lines->bytes, lines->size), key->layout, key->options);
@@ -200,8 +200,8 @@ enum clv_status part_fits(bool *fits, const struct part *part, const char *mask,
     return CLV_OK;
 }
 
-enum clv_status part_look(enum part_fate *fate, size_t *n_lines, const char *path, const char *mask,
-                          enum part_kind kind, const struct part_key *key, struct clv_error *err)
+enum clv_status part_check(enum part_fate *fate, size_t *n_lines, const char *path, const char *mask,
+                           enum part_kind kind, const struct part_key *key, struct clv_error *err)
 {
     OWNED(part_release) struct part part = {0};
     enum part_state state;

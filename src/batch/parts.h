@@ -17,7 +17,7 @@
  * before them. Start at part_write.
  *
  *     part_key_make(&key, PART_COCO, &options);
- *     MUST(part_look(&fate, &n_lines, path, mask, PART_COCO, &key, err));
+ *     MUST(part_check(&fate, &n_lines, path, mask, PART_COCO, &key, err));
  *     part_put_image(&lines, PART_COCO, name, width, height);      .. then the annotations (coco_put_lines)
  *     MUST(part_write(path, &(struct part_mask){.path = mask}, &key, &lines, err)); */
 #ifndef BATCH_PARTS_H
@@ -99,7 +99,7 @@ enum clv_status part_fits(bool *fits, const struct part *part, const char *mask,
  * PART_OF_ANOTHER_MASK: the mask has changed, so that all files made from it must be made again. PART_CURRENT: the part
  * stays, and *n_lines is the number of its rows or annotations, else 0. */
 enum part_fate { PART_TO_MAKE, PART_OF_ANOTHER_MASK, PART_CURRENT };
-enum clv_status part_look(enum part_fate *fate, size_t *n_lines, const char *path, const char *mask,
-                          enum part_kind kind, const struct part_key *key, struct clv_error *err) CLV_CHECK;
+enum clv_status part_check(enum part_fate *fate, size_t *n_lines, const char *path, const char *mask,
+                           enum part_kind kind, const struct part_key *key, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -98,7 +98,7 @@ enum clv_status overlay_legend_write(struct batch *run, struct clv_error *err)
     NEED(!text.failed);
     MUST(outputs_make_folder(path, err));
     enum path_kind kind = PATH_ABSENT;
-    MUST(path_look(&kind, path, err));
+    MUST(path_find_kind(&kind, path, err));
     if (kind == PATH_ABSENT || run->options.existing == CLV_EXISTING_OVERWRITE)
         return file_write(path, text.bytes, text.size, err);
     if (!file_has_text(path, &text))

@@ -9,7 +9,7 @@
 #include "image/image.h"
 #include "refine/refine.h"
 
-static enum clv_status look_at_image(struct labelled *item, const struct batch *run, struct clv_error *err)
+static enum clv_status read_image_header(struct labelled *item, const struct batch *run, struct clv_error *err)
 {
     struct raster_item *self = item->raster;
     const struct clv_image_limits *limits = &run->options.limits;
@@ -30,7 +30,7 @@ static enum clv_status look_at_image(struct labelled *item, const struct batch *
 
 /* Reads an existing mask once: sets is_empty, and maps 255 to label 1 if the mask has 0 and 255 by the options of
  * another run. */
-static enum clv_status look_at_mask(struct labelled *item, const struct batch *run, struct clv_error *err)
+static enum clv_status read_mask(struct labelled *item, const struct batch *run, struct clv_error *err)
 {
     struct raster_item *self = item->raster;
     bool more = true, has_one = false, has_other = false;
@@ -66,11 +66,11 @@ enum clv_status raster_files_open(struct labelled *item, const struct batch *run
     self->files = (struct raster_rows_files){
         .image = item->input->image, .limits = &run->options.limits, .mask = item->target->mask};
     self->budget = raster_budget(run);
-    MUST(look_at_image(item, run, err));
+    MUST(read_image_header(item, run, err));
     item->is_read_back = item->target->has_mask;
     if (item->is_read_back) {
         item->is_empty = true;
-        MUST(look_at_mask(item, run, err));
+        MUST(read_mask(item, run, err));
     } else if (run->options.mask_format == CLV_MASKS_BINARY) {
         self->label_of[CLV_VOID] = 1;
     }

@@ -27,13 +27,13 @@ static bool is_of_cleave(const char *path, const struct clv_shard *shard)
 /* Whether the file is in a folder that this run will make. */
 static enum clv_status is_in_new_folder(bool *is_new, const char *path, const struct batch *run, struct clv_error *err)
 {
-    const char *const made[] = {run->options.output, run->to.report};
+    const char *const folders[] = {run->options.output, run->to.report};
     OWNED_ARRAY char *folder = path_folder(path);
     NEED(folder);
     path_simplify(folder);
     *is_new = false;
-    for (size_t k = 0; k < sizeof made / sizeof *made && !path_exists(folder); k++) {
-        OWNED_ARRAY char *below = path_join(made[k] ? made[k] : "", "file");
+    for (size_t k = 0; k < sizeof folders / sizeof *folders && !path_exists(folder); k++) {
+        OWNED_ARRAY char *below = path_join(folders[k] ? folders[k] : "", "file");
         OWNED_ARRAY char *parent = below ? path_folder(below) : NULL;
         NEED(parent);
         path_simplify(parent);

@@ -295,7 +295,7 @@ static enum clv_status spare_masks_beside(const struct batch *run, struct clv_er
 static enum clv_status check_exists(bool *exists, const char *path, struct clv_error *err)
 {
     enum path_kind kind = PATH_ABSENT;
-    MUST(path_look(&kind, path, err));
+    MUST(path_find_kind(&kind, path, err));
     *exists = kind != PATH_ABSENT;
     return CLV_OK;
 }
@@ -313,7 +313,7 @@ static enum clv_status check_pages(const char *path, size_t n, struct clv_error 
 {
     uint32_t n_pages = 0;
     enum path_kind kind = PATH_ABSENT;
-    MUST(path_look(&kind, path, err));
+    MUST(path_find_kind(&kind, path, err));
     if (kind == PATH_ABSENT)
         return CLV_OK;
     MUST(clv_image_count(&n_pages, path, err));
@@ -450,7 +450,7 @@ enum clv_status targets_plan(struct batch *run, struct clv_error *err)
 {
     struct target_list *list = &run->targets;
     enum path_kind kind;
-    MUST(path_look(&kind, run->to.output, err));
+    MUST(path_find_kind(&kind, run->to.output, err));
     FAIL_IF(kind == PATH_FILE, CLV_ERR_CREATE, "%s: is not a folder", run->to.output);
     MUST(make_paths(list, run, err));
     MUST(find_clashes(list, &run->inputs, run->to.is_stack, err));

@@ -1,4 +1,4 @@
-/* Learned by `make reproduce-boxes` (tools/learn/box_weights.c), which writes this file. */
+/* These weights were learned by `make reproduce-boxes` (tools/learn/box_weights.c), which writes this file. */
 #include "box_cut/box_cut.h"
 
 /* clang-format off */

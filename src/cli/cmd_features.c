@@ -50,7 +50,7 @@ static const struct clv_option features_rows[] = {
 
 static const struct option_rule rules[] = {
     {"recipe", RULE_EXCLUDES, "model", "each gives a recipe; leave out one of them"},
-    {"seed", RULE_IDLE, "model recipe", "it gives the recipe"},
+    {"seed", RULE_UNUSED, "model recipe", "it gives the recipe"},
     {0},
 };
 
@@ -146,7 +146,7 @@ static enum clv_status write_features(struct features *self, struct clv_set *set
 {
     struct common_options *common = &self->common;
     const struct clv_progress progress = console_progress(NULL);
-    const struct set_check check = {outputs_look_at_set, &common->outputs};
+    const struct set_check check = {outputs_check_set, &common->outputs};
     MUST(training_set_read(set, self->task.data, self->task.split, false, &check, &progress, err));
     MUST(band_images_join(set, &common->limits, err));
     if (!self->task.drafts)

@@ -1,6 +1,5 @@
-/* Learned by `make reproduce-clicks` (tools/learn/click_weights.c), which writes this file. Without a learned
- * model's score, then with it; before colours of foreground and background are known, then after; of each the phases
- * by strokes. */
+/* These weights were learned by `make reproduce-clicks` (tools/learn/click_weights.c), which writes this file.
+ * Their tables are ordered by kind, by stage and then by phase, which click.h defines. */
 #include "click/click.h"
 
 /* clang-format off */

@@ -75,7 +75,7 @@ int32_t comm_size(void)
 static void wait_for(int32_t *from, int *tag, size_t *size)
 {
     int32_t sender = *from;
-    for (long nap = SHORTEST_NAP_NS; !comm_link_look(from, tag, size); nap *= nap < LONGEST_NAP_NS ? 2 : 1) {
+    for (long nap = SHORTEST_NAP_NS; !comm_link_probe(from, tag, size); nap *= nap < LONGEST_NAP_NS ? 2 : 1) {
         nanosleep(&(struct timespec){.tv_nsec = nap}, NULL);
         *from = sender;
     }

@@ -11,7 +11,7 @@
 
 #define MOST_AT_ONCE ((size_t)1 << 16) /* bytes; longer messages are sent in parts */
 #define MOST_TRADED  ((size_t)1 << 30)
-#define LOOKS        300   /* polls before the first nap; some ten microseconds */
+#define POLLS        300   /* polls before the first nap; some ten microseconds */
 #define SHORTEST_NAP 20000 /* nanoseconds */
 #define LONGEST_NAP  1000000
 
@@ -58,7 +58,7 @@ void comm_link_send(int32_t to, int tag, const void *bytes, size_t size)
     }
 }
 
-bool comm_link_look(int32_t *from, int *tag, size_t *size)
+bool comm_link_probe(int32_t *from, int *tag, size_t *size)
 {
     MPI_Status status;
     uint64_t length;
@@ -90,8 +90,8 @@ static void wait_for(MPI_Request *request)
     int is_done;
     long nap = SHORTEST_NAP;
     MPI_Test(request, &is_done, MPI_STATUS_IGNORE);
-    for (int look = 0; !is_done; look++) {
-        if (look >= LOOKS) {
+    for (int poll = 0; !is_done; poll++) {
+        if (poll >= POLLS) {
             nanosleep(&(struct timespec){.tv_nsec = nap}, NULL);
             nap += nap < LONGEST_NAP ? nap / 8 : 0;
         }
@@ -184,7 +184,7 @@ void comm_link_send(int32_t to, int tag, const void *bytes, size_t size)
     (void)size;
 }
 
-bool comm_link_look(int32_t *from, int *tag, size_t *size)
+bool comm_link_probe(int32_t *from, int *tag, size_t *size)
 {
     (void)from;
     (void)tag;

@@ -18,9 +18,9 @@ void comm_link_leave(void);
 /* Sends a message; one thread at a time. Errors end all processes: MPI names them. */
 void comm_link_send(int32_t to, int tag, const void *bytes, size_t size);
 
-/* comm_link_look returns whether a message from rank *from (-1: any) has arrived, and sets its sender, tag and size.
+/* comm_link_probe returns whether a message from rank *from (-1: any) has arrived, and sets its sender, tag and size.
  * comm_link_take then receives it; if `bytes` is NULL, the message is discarded. */
-bool comm_link_look(int32_t *from, int *tag, size_t *size);
+bool comm_link_probe(int32_t *from, int *tag, size_t *size);
 void comm_link_take(int32_t from, int tag, void *bytes, size_t size);
 
 /* Two processes call this at once: each sends the other n_give bytes and receives n_take. */

@@ -329,7 +329,7 @@ size_t set_drop_drafts(struct clv_set *set);
 
 /* Reads the beginning of a file of strokes: whether its image was accepted, whether the image has no object, and
  * whether all strokes are undone. Returns false if the file cannot be read. */
-bool strokes_look(bool *accepted, bool *empty, bool *undone, const char *path);
+bool strokes_read_state(bool *accepted, bool *empty, bool *undone, const char *path);
 
 /* Marks items as drafts whose mask is in masks/ and whose file in strokes/ is not accepted. */
 enum clv_status set_mark_drafts(struct clv_set *set, struct clv_error *err) CLV_CHECK;

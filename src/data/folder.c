@@ -224,7 +224,7 @@ static enum clv_status find_folder(const char **found, const char *const names[3
         enum path_kind kind = PATH_ABSENT;
         OWNED_ARRAY char *folder = path_join(root, names[k]);
         NEED(folder);
-        MUST(path_look(&kind, folder, err));
+        MUST(path_find_kind(&kind, folder, err));
         *found = kind == PATH_FOLDER ? names[k] : NULL;
     }
     return CLV_OK;

@@ -177,7 +177,7 @@ static void masks_release(struct masks *self)
     array_free(self->items);
 }
 
-enum clv_status clv_masks_from_values(struct clv_mask *made, bool *are_binary, const struct clv_mask *values,
+enum clv_status clv_masks_from_values(struct clv_mask *masks, bool *are_binary, const struct clv_mask *values,
                                       const char *const *names, size_t n, const char *remedy, struct clv_error *err)
 {
     struct foregrounds all = {.remedy =
@@ -194,7 +194,7 @@ enum clv_status clv_masks_from_values(struct clv_mask *made, bool *are_binary, c
     if (!is_read && !remedy)
         MUST(check_gaps(values, n, err));
     for (size_t i = 0; i < n; i++)
-        made[i] = is_read ? TAKE(result.items[i]) : (struct clv_mask){0};
+        masks[i] = is_read ? TAKE(result.items[i]) : (struct clv_mask){0};
     *are_binary = is_read;
     return CLV_OK;
 }

@@ -203,7 +203,7 @@ enum clv_status outputs_make_folder(const char *path, struct clv_error *err)
     return folder_create(folder, err);
 }
 
-enum clv_status outputs_look_at_set(void *outputs, const struct clv_set *set, const char *path, struct clv_error *err)
+enum clv_status outputs_check_set(void *outputs, const struct clv_set *set, const char *path, struct clv_error *err)
 {
     return outputs_spare_set(outputs, set, path, err);
 }

@@ -94,8 +94,8 @@ enum clv_status outputs_spare(const struct outputs *self, const char *input, str
 enum clv_status outputs_spare_set(const struct outputs *self, const struct clv_set *set, const char *path,
                                   struct clv_error *err) CLV_CHECK;
 
-/* outputs_spare_set as the callback `look` of a struct set_check; its context is a struct outputs. */
-enum clv_status outputs_look_at_set(void *outputs, const struct clv_set *set, const char *path,
-                                    struct clv_error *err) CLV_CHECK;
+/* outputs_spare_set as the callback `verify` of a struct set_check; its context is a struct outputs. */
+enum clv_status outputs_check_set(void *outputs, const struct clv_set *set, const char *path,
+                                  struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -93,7 +93,7 @@ enum clv_status set_read_labels(struct clv_set *set, struct clv_error *err)
     OWNED_ARRAY char *path = set_path(set, "labels.tsv");
     NEED(path);
     enum path_kind kind;
-    MUST(path_look(&kind, path, err));
+    MUST(path_find_kind(&kind, path, err));
     set->has_label_file = kind != PATH_ABSENT;
     return set->has_label_file ? clv_labels_read(&set->labels, path, err) : clv_labels_binary(&set->labels, err);
 }

@@ -34,7 +34,7 @@ enum clv_status clv_set_read(struct clv_set *set, const char *path, struct clv_e
     enum path_kind kind = PATH_ABSENT;
     OWNED_ARRAY char *manifest = path_join(path, "manifest.tsv");
     NEED(manifest);
-    MUST(path_look(&kind, manifest, err));
+    MUST(path_find_kind(&kind, manifest, err));
     return kind == PATH_ABSENT ? clv_set_read_folder(set, path, err) : clv_set_read_manifest(set, manifest, err);
 }
 

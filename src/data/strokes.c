@@ -8,7 +8,7 @@
 
 #define ACCEPTED_WITHIN 200 /* bytes at the beginning of a file of strokes that contain its state */
 
-bool strokes_look(bool *accepted, bool *empty, bool *undone, const char *path)
+bool strokes_read_state(bool *accepted, bool *empty, bool *undone, const char *path)
 {
     char *head = NULL;
     size_t size = 0;
@@ -36,7 +36,7 @@ enum clv_status set_mark_drafts(struct clv_set *set, struct clv_error *err)
         OWNED_ARRAY char *path = path_join(strokes, stem);
         NEED(path);
         bool accepted = true, empty, undone;
-        item->is_draft = strokes_look(&accepted, &empty, &undone, path) && !accepted;
+        item->is_draft = strokes_read_state(&accepted, &empty, &undone, path) && !accepted;
     }
     return CLV_OK;
 }

@@ -220,7 +220,7 @@ struct stack_note {
 
 /* Notes the axes of a file, or of the file whose first page the path names. Ignores other pages and files that are not
  * a TIFF. */
-void stack_note_look(struct stack_note *self, const char *path);
+void stack_note_add(struct stack_note *self, const char *path);
 void stack_note_report(const struct stack_note *self, const struct clv_progress *progress);
 
 /* Conversion of samples of other depths to 8 bits, the same for every format. */

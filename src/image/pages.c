@@ -28,7 +28,7 @@ enum clv_status path_list_add_pages(struct path_list *list, const char *folder, 
     return CLV_OK;
 }
 
-void stack_note_look(struct stack_note *self, const char *path)
+void stack_note_add(struct stack_note *self, const char *path)
 {
     struct stack_axes axes;
     size_t length;

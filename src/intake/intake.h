@@ -48,9 +48,9 @@ bool is_tensor_file(const char *path);
 enum clv_status feature_paths_check(const struct path_list *paths, const char *option, struct clv_error *err) CLV_CHECK;
 
 /* Reads a set and keeps the given splits. With splits NULL and prefer_train, only the split "train" is kept if it
- * exists, and a note reports it. check->look (or NULL) is called with the whole set first. */
+ * exists, and a note reports it. check->verify (or NULL) is called with the whole set first. */
 struct set_check {
-    enum clv_status (*look)(void *context, const struct clv_set *set, const char *path, struct clv_error *err);
+    enum clv_status (*verify)(void *context, const struct clv_set *set, const char *path, struct clv_error *err);
     void *context;
 };
 enum clv_status training_set_read(struct clv_set *set, const char *path, const char *splits, bool prefer_train,

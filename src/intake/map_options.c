@@ -17,19 +17,19 @@ enum clv_status map_options_add(struct clv_set *set, const struct clv_map_option
 }
 
 /* Returns the last value given for a name, or for all names. */
-static int find_word(const struct clv_map_words *words, const char *name)
+static int find_setting(const struct clv_map_settings *settings, const char *name)
 {
-    for (size_t k = words->n; k > 0; k--)
-        if (!words->said[k - 1].name[0] || strcmp(words->said[k - 1].name, name) == 0)
-            return words->said[k - 1].value;
+    for (size_t k = settings->n; k > 0; k--)
+        if (!settings->settings[k - 1].name[0] || strcmp(settings->settings[k - 1].name, name) == 0)
+            return settings->settings[k - 1].value;
     return 0;
 }
 
-static enum clv_status check_words(const struct clv_map_words *words, const char *option, const struct clv_set *set,
-                                   struct clv_error *err)
+static enum clv_status check_settings(const struct clv_map_settings *settings, const char *option,
+                                      const struct clv_set *set, struct clv_error *err)
 {
-    for (size_t k = 0; k < words->n; k++) {
-        const char *name = words->said[k].name;
+    for (size_t k = 0; k < settings->n; k++) {
+        const char *name = settings->settings[k].name;
         size_t m = 0;
         while (m < set->n_maps && name[0] && strcmp(name, set->map_names[m]) != 0)
             m++;
@@ -38,18 +38,18 @@ static enum clv_status check_words(const struct clv_map_words *words, const char
     return CLV_OK;
 }
 
-static enum clv_status check_all_words(const struct clv_map_options *self, const struct clv_set *set,
-                                       struct clv_error *err)
+static enum clv_status check_all_settings(const struct clv_map_options *self, const struct clv_set *set,
+                                          struct clv_error *err)
 {
-    MUST(check_words(&self->kinds, "maps-kind", set, err));
-    MUST(check_words(&self->components, "maps-pca", set, err));
-    return check_words(&self->uses, "maps-use", set, err);
+    MUST(check_settings(&self->kinds, "maps-kind", set, err));
+    MUST(check_settings(&self->components, "maps-pca", set, err));
+    return check_settings(&self->uses, "maps-use", set, err);
 }
 
 static enum clv_status choose(struct clv_recipe *recipe, bool is_wanted, const struct clv_map_options *self,
                               const struct clv_set *set, struct clv_error *err)
 {
-    MUST(check_all_words(self, set, err));
+    MUST(check_all_settings(self, set, err));
     FAIL_IF(recipe->blocks & CLV_BLOCK_MAPS && !set->n_maps, CLV_ERR_USAGE,
             "--blocks: the block maps needs --maps NAME=FOLDER or a column maps.NAME");
     if (!is_wanted || !set->n_maps)
@@ -60,9 +60,9 @@ static enum clv_status choose(struct clv_recipe *recipe, bool is_wanted, const s
     for (size_t m = 0; m < set->n_maps; m++) {
         struct clv_recipe_map *map = &recipe->maps[m];
         memcpy(map->name, set->map_names[m], sizeof map->name);
-        map->kind = find_word(&self->kinds, map->name);
-        map->n_components = find_word(&self->components, map->name);
-        map->use = find_word(&self->uses, map->name);
+        map->kind = find_setting(&self->kinds, map->name);
+        map->n_components = find_setting(&self->components, map->name);
+        map->use = find_setting(&self->uses, map->name);
         if (recipe->bands.n_bands && strcmp(map->name, BANDS_MAP) == 0) {
             map->layout = CLV_MAP_LAYOUT_BANDS;
             map->kind = CLV_MAP_FEATURES;

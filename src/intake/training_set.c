@@ -55,7 +55,7 @@ enum clv_status feature_paths_check(const struct path_list *paths, const char *o
         return fail_two_folders(option, path[0], path[1], err);
     for (size_t i = 0; i < paths->n && paths->n > 1; i++) {
         enum path_kind kind;
-        MUST(path_look(&kind, paths->paths[i], err));
+        MUST(path_find_kind(&kind, paths->paths[i], err));
         FAIL_IF(kind == PATH_ABSENT, CLV_ERR_NO_INPUT, "%s: is not there", paths->paths[i]);
         FAIL_IF(!is_tensor_file(paths->paths[i]), CLV_ERR_USAGE,
                 "--%s: several of them must be feature files, which %s is not", option, paths->paths[i]);
@@ -67,7 +67,7 @@ void training_set_note_reading(const struct clv_set *set, const char *path, cons
 {
     struct stack_note stacks = {0};
     for (size_t i = 0; i < set->n_items; i++)
-        stack_note_look(&stacks, set->items[i].image);
+        stack_note_add(&stacks, set->items[i].image);
     stack_note_report(&stacks, progress);
     if (set->manifest && path_is_folder(path))
         report_message(progress, CLV_NOTE, "%s: read by its manifest.tsv", path);
@@ -96,8 +96,8 @@ enum clv_status training_set_read(struct clv_set *set, const char *path, const c
 {
     OWNED(clv_set_release) struct clv_set result = {0};
     MUST(clv_set_read(&result, path, err));
-    if (check->look)
-        MUST(check->look(check->context, &result, path, err));
+    if (check->verify)
+        MUST(check->verify(check->context, &result, path, err));
     training_set_note_reading(&result, path, progress);
     report_count(progress, path, result.n_lone_masks, LONE_MASKS, result.first_lone_mask);
     training_set_note_skipped(&result, path, progress);

@@ -61,7 +61,7 @@ static enum clv_status check_problem(const struct example_check *check, const st
                                      struct clv_error *err)
 {
     const struct clv_training *training = check->training;
-    dataset_looked_at(training->dataset, problem);
+    dataset_notify_access(training->dataset, problem);
     MUST(clv_problem_check(problem, &training->layout, err));
     FAIL_IF(!problem->label || !problem->theta, CLV_ERR_DATA, "has no true labels to learn from");
     return check_form(check->learner, &training->layout, problem, err);
@@ -85,7 +85,7 @@ static enum clv_status check_example(void *context, size_t index, int thread, st
 static enum clv_status check_weak_problem(const struct clv_training *training, const struct clv_problem *problem,
                                           struct clv_error *err)
 {
-    dataset_looked_at(training->dataset, problem);
+    dataset_notify_access(training->dataset, problem);
     MUST(clv_problem_check(problem, &training->layout, err));
     FAIL_IF(!problem->area, CLV_ERR_DATA, "has no areas of nodes");
     return CLV_OK;

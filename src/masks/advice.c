@@ -160,9 +160,9 @@ static enum clv_status put_advice(struct text *text, const struct question *ques
     }
     MUST(mask_survey(&survey, pairs, n, limits, NULL, err));
     MUST(colour_table_find(&table, folder, err));
-    const struct mask_wishes wishes = {.labels = set->labels.from_file ? &set->labels : NULL,
-                                       .table = table.table.n_rows > 1 ? &table.table : NULL};
-    const enum clv_status status = mask_plan_make(&plan, &survey, &wishes, err);
+    const struct mask_options options = {.labels = set->labels.from_file ? &set->labels : NULL,
+                                         .table = table.table.n_rows > 1 ? &table.table : NULL};
+    const enum clv_status status = mask_plan_make(&plan, &survey, &options, err);
     if (question->is_of_order && (status == CLV_ERR_DATA || !plan.has_order))
         return CLV_OK;
     if (status == CLV_ERR_DATA && err) {

@@ -5,11 +5,11 @@
 #include "base/base.h"
 #include "masks/masks.h"
 
-void mask_made_release(struct mask_made *made)
+void converted_mask_release(struct converted_mask *self)
 {
-    array_free(made->labels);
-    clv_object_map_release(&made->objects);
-    *made = (struct mask_made){0};
+    array_free(self->labels);
+    clv_object_map_release(&self->objects);
+    *self = (struct converted_mask){0};
 }
 
 /* Turns and resizes the mask to its photo's size. */
@@ -43,7 +43,7 @@ static uint8_t find_nearest(const struct mask_plan *plan, uint32_t code)
     return best ? best->value : CLV_VOID;
 }
 
-static void take_labels(struct mask_made *made, const struct mask_plan *plan, const struct foreign_mask *mask)
+static void take_labels(struct converted_mask *self, const struct mask_plan *plan, const struct foreign_mask *mask)
 {
     const bool is_near = mask->is_lossy || plan->is_nearest;
     uint32_t last = 0;
@@ -52,7 +52,7 @@ static void take_labels(struct mask_made *made, const struct mask_plan *plan, co
     for (size_t p = 0, n = (size_t)mask->width * (size_t)mask->height; p < n; p++) {
         const uint32_t code = mask->codes[p];
         if (plan->are_cutouts) {
-            made->labels[p] = code != CODE_CLEAR;
+            self->labels[p] = code != CODE_CLEAR;
             continue;
         }
         if (!p || code != last) {
@@ -61,8 +61,8 @@ static void take_labels(struct mask_made *made, const struct mask_plan *plan, co
             is_known = rule || value != CLV_VOID;
             last = code;
         }
-        made->labels[p] = value;
-        made->n_unknown += !is_known;
+        self->labels[p] = value;
+        self->n_unknown += !is_known;
     }
 }
 
@@ -73,13 +73,13 @@ static int compare_codes(const void *a, const void *b)
 }
 
 /* Makes an object of every code except the background, numbered in the order of codes. */
-static enum clv_status take_objects(struct mask_made *made, const struct foreign_mask *mask, struct clv_error *err)
+static enum clv_status take_objects(struct converted_mask *self, const struct foreign_mask *mask, struct clv_error *err)
 {
     const size_t n = (size_t)mask->width * (size_t)mask->height;
     OWNED_ARRAY uint32_t *codes = array_alloc(n, sizeof *codes);
-    made->objects = (struct clv_object_map){.width = mask->width, .height = mask->height};
-    made->objects.objects = array_zalloc(n, sizeof *made->objects.objects);
-    NEED(codes && made->objects.objects);
+    self->objects = (struct clv_object_map){.width = mask->width, .height = mask->height};
+    self->objects.objects = array_zalloc(n, sizeof *self->objects.objects);
+    NEED(codes && self->objects.objects);
     size_t n_runs = 0, n_codes = 0;
     for (size_t p = 0; p < n; p++)
         if (!p || mask->codes[p] != mask->codes[p - 1])
@@ -94,17 +94,17 @@ static enum clv_status take_objects(struct mask_made *made, const struct foreign
     for (size_t p = 0; p < n; p++) {
         if (!p || mask->codes[p] != mask->codes[p - 1])
             found = n_codes ? bsearch(&mask->codes[p], codes, n_codes, sizeof *codes, compare_codes) : NULL;
-        made->labels[p] = found != NULL;
-        made->objects.objects[p] = found ? (int32_t)(found - codes) + 1 : 0;
+        self->labels[p] = found != NULL;
+        self->objects.objects[p] = found ? (int32_t)(found - codes) + 1 : 0;
     }
-    made->objects.n_objects = (int32_t)n_codes;
+    self->objects.n_objects = (int32_t)n_codes;
     return CLV_OK;
 }
 
-enum clv_status mask_convert(struct mask_made *made, const struct mask_plan *plan, const struct mask_facts *facts,
+enum clv_status mask_convert(struct converted_mask *self, const struct mask_plan *plan, const struct mask_facts *facts,
                              const struct mask_pair *pair, const struct clv_image_limits *limits, struct clv_error *err)
 {
-    OWNED(mask_made_release) struct mask_made result = {0};
+    OWNED(converted_mask_release) struct converted_mask result = {0};
     OWNED(foreign_mask_release) struct foreign_mask mask = {0};
     int32_t width, height; /* reading the size again reports an unreadable photo */
     MUST(foreign_mask_read(&mask, pair->mask, limits, err));
@@ -125,6 +125,6 @@ enum clv_status mask_convert(struct mask_made *made, const struct mask_plan *pla
         take_labels(&result, plan, &mask);
     FAIL_IF(2 * result.n_unknown > n, CLV_ERR_DATA, "%s: %.0f %% of its pixels have no label", pair->mask,
             100 * (double)result.n_unknown / (double)n);
-    *made = TAKE(result);
+    *self = TAKE(result);
     return CLV_OK;
 }

@@ -69,7 +69,7 @@ extern const char *const code_names[]; /* "auto", the tables' names, NULL */
 /* Options about masks; zeros: the defaults. */
 enum mask_as { MASKS_AS_FOUND, MASKS_AS_LABELS, MASKS_AS_OBJECTS };
 enum mask_white { WHITE_AS_FOUND, WHITE_VOID, WHITE_FOREGROUND, WHITE_LABEL };
-struct mask_wishes {
+struct mask_options {
     int as;                          /* enum mask_as */
     int white;                       /* enum mask_white: meaning of 255 beside values other than 0 */
     bool stretches;                  /* masks of any size are scaled to their photo */
@@ -153,7 +153,7 @@ void mask_plan_release(struct mask_plan *plan);
 
 /* Decides the plan. CLV_ERR_DATA: the masks hold values or colours that cannot be labels; the message names no path. */
 enum clv_status mask_plan_make(struct mask_plan *plan, const struct mask_survey *survey,
-                               const struct mask_wishes *wishes, struct clv_error *err) CLV_CHECK;
+                               const struct mask_options *options, struct clv_error *err) CLV_CHECK;
 /* Returns the rule of a code, or NULL. */
 const struct mask_rule *mask_rule_find(const struct mask_plan *plan, uint32_t code);
 /* The distance of two values, or the Euclidean distance of two colours; INFINITY: codes of different kinds. */
@@ -162,17 +162,17 @@ double mask_code_distance(uint32_t a, uint32_t b);
 void mask_plan_describe(struct text *text, const struct mask_plan *plan, const struct mask_survey *survey);
 
 /* A converted mask, with the size of its photo. */
-struct mask_made {
+struct converted_mask {
     int32_t width, height;
     uint8_t *labels;               /* [height][width] */
     struct clv_object_map objects; /* if plan->are_objects */
     size_t n_unknown;              /* void pixels that no rule covers */
 };
-void mask_made_release(struct mask_made *made);
+void converted_mask_release(struct converted_mask *self);
 /* Converts a mask. CLV_ERR_DATA: its size matches no rule, or no rule covers more than half of its pixels. */
-enum clv_status mask_convert(struct mask_made *made, const struct mask_plan *plan, const struct mask_facts *facts,
-                             const struct mask_pair *pair, const struct clv_image_limits *limits,
-                             struct clv_error *err) CLV_CHECK;
+enum clv_status mask_convert(struct converted_mask *converted, const struct mask_plan *plan,
+                             const struct mask_facts *facts, const struct mask_pair *pair,
+                             const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
 /* Finds the photos of masks by their names: equal stems, or stems that are equal without the words that all masks have
  * (such as _mask) or all photos have; in equal folders, or in any folder if the name is unique. Paths are relative.

@@ -296,19 +296,19 @@ static enum clv_status files_match(bool *match, const struct path_list *masks, c
 {
     OWNED(path_list_release) struct path_list faults = {0};
     OWNED_ARRAY size_t *mask_of = array_alloc(images->n, sizeof *mask_of);
-    size_t n_paired = 0, n_smoother = 0, n_looked = 0;
+    size_t n_paired = 0, n_smoother = 0, n_compared = 0;
     *match = false;
     NEED(mask_of);
     MUST(masks_pair(mask_of, &faults, masks, images, err));
     for (size_t i = 0; i < images->n; i++)
         n_paired += mask_of[i] != NO_MASK;
-    for (size_t i = 0; i < images->n && n_looked < 4; i++) {
+    for (size_t i = 0; i < images->n && n_compared < 4; i++) {
         if (mask_of[i] == NO_MASK)
             continue;
-        n_looked++;
+        n_compared++;
         n_smoother += roughness(folder, masks->paths[mask_of[i]], limits) < roughness(folder, images->paths[i], limits);
     }
-    *match = n_paired && 2 * n_paired >= masks->n && 2 * n_smoother > n_looked;
+    *match = n_paired && 2 * n_paired >= masks->n && 2 * n_smoother > n_compared;
     return CLV_OK;
 }
 

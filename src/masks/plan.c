@@ -423,7 +423,7 @@ static enum clv_status plan_blurred_colours(struct mask_plan *plan, const struct
 }
 
 static enum clv_status plan_by_content(struct mask_plan *plan, const struct mask_survey *survey,
-                                       const struct mask_wishes *wishes, struct clv_error *err)
+                                       const struct mask_options *options, struct clv_error *err)
 {
     int levels[MAX_LEVELS];
     size_t n_codes = 0, n_clear = 0;
@@ -433,15 +433,15 @@ static enum clv_status plan_by_content(struct mask_plan *plan, const struct mask
         n_clear += survey->facts[i].has_clear;
     const bool are_few = n_codes <= MASK_MAX_LABELS && 2 * survey->n_rough <= survey->n_read;
     const bool may_be_objects = 2 * survey->n_objects > survey->n_read;
-    if (wishes->as == MASKS_AS_OBJECTS || (wishes->as == MASKS_AS_FOUND && may_be_objects && !are_few))
+    if (options->as == MASKS_AS_OBJECTS || (options->as == MASKS_AS_FOUND && may_be_objects && !are_few))
         return plan_objects(plan, err);
     if (n_clear == survey->n_read && 2 * survey->n_rough > survey->n_read)
         return plan_cutouts(plan, err);
     const int n = plan->shows ? 0 : find_levels(levels, survey->levels);
     const bool is_noise = n > 1 && are_noisy(survey->levels, levels, n) && !survey->has_fine_steps;
     if (are_few && !is_noise) {
-        plan->may_be_objects = may_be_objects && wishes->as == MASKS_AS_FOUND;
-        return plan_as_found(plan, survey, wishes->white, err);
+        plan->may_be_objects = may_be_objects && options->as == MASKS_AS_FOUND;
+        return plan_as_found(plan, survey, options->white, err);
     }
     if (plan->shows && survey->bins)
         return plan_blurred_colours(plan, survey, err);
@@ -456,28 +456,28 @@ static enum clv_status plan_by_content(struct mask_plan *plan, const struct mask
 }
 
 enum clv_status mask_plan_make(struct mask_plan *plan, const struct mask_survey *survey,
-                               const struct mask_wishes *wishes, struct clv_error *err)
+                               const struct mask_options *options, struct clv_error *err)
 {
-    OWNED(mask_plan_release) struct mask_plan result = {.stretches = wishes->stretches};
+    OWNED(mask_plan_release) struct mask_plan result = {.stretches = options->stretches};
     FAIL_IF(!survey->n_read, CLV_ERR_DATA, "none of the masks can be read");
     result.turns = survey->n_turned && !survey->n_upright;
     result.shows = 2 * survey->n_coloured > survey->n_read || (survey->n_coloured && survey->has_palettes) ||
                    survey->palettes_disagree;
-    const bool takes_table = !wishes->labels && wishes->as != MASKS_AS_OBJECTS;
-    result.codes = !takes_table    ? NULL
-                   : wishes->codes ? wishes->codes
-                   : survey->named ? survey->named
-                   : wishes->table ? wishes->table
-                                   : recognise(survey, result.shows);
+    const bool takes_table = !options->labels && options->as != MASKS_AS_OBJECTS;
+    result.codes = !takes_table     ? NULL
+                   : options->codes ? options->codes
+                   : survey->named  ? survey->named
+                   : options->table ? options->table
+                                    : recognise(survey, result.shows);
     if (result.codes && survey->has_palettes && !is_found(survey, true, CODE_CLEAR)) {
         bool has_values = false; /* for tables with colours only (CamVid), use the colours of palettes */
         for (size_t i = 0; i < result.codes->n_rows; i++)
             has_values |= result.codes->rows[i].value >= 0;
         result.shows |= !has_values;
     }
-    MUST(wishes->labels && wishes->as != MASKS_AS_OBJECTS ? plan_by_labels(&result, survey, wishes->labels, err)
-         : result.codes                                   ? plan_by_table(&result, survey, result.codes, err)
-                                                          : plan_by_content(&result, survey, wishes, err));
+    MUST(options->labels && options->as != MASKS_AS_OBJECTS ? plan_by_labels(&result, survey, options->labels, err)
+         : result.codes                                     ? plan_by_table(&result, survey, result.codes, err)
+                                                            : plan_by_content(&result, survey, options, err));
     clear_as_black(&result);
     *plan = TAKE(result);
     return CLV_OK;

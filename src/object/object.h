@@ -321,9 +321,9 @@ enum clv_status object_classes(uint8_t *classes, float *distance, const int32_t 
 /* Computes the inputs of the model's networks for an image of the working size, or for a window of an image whose light
  * is given, and probability[OBJECT_CLASSES][height][width] by the last network. The caller releases the bank whatever
  * the status is. */
-enum clv_status object_model_look(struct pixel_bank *bank, float *probability, const struct object_model *self,
-                                  const struct clv_image *working, const struct pixel_light *light,
-                                  struct clv_error *err) CLV_CHECK;
+enum clv_status object_model_classify(struct pixel_bank *bank, float *probability, const struct object_model *self,
+                                      const struct clv_image *working, const struct pixel_light *light,
+                                      struct clv_error *err) CLV_CHECK;
 
 /* Computes the regions of an image of the working size, or of a window. */
 enum clv_status object_model_regions(struct object_regions *regions, const struct object_model *self,

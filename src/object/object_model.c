@@ -58,9 +58,9 @@ enum clv_status object_classes(uint8_t *classes, float *distance, const int32_t 
     return CLV_OK;
 }
 
-enum clv_status object_model_look(struct pixel_bank *bank, float *probability, const struct object_model *self,
-                                  const struct clv_image *working, const struct pixel_light *light,
-                                  struct clv_error *err)
+enum clv_status object_model_classify(struct pixel_bank *bank, float *probability, const struct object_model *self,
+                                      const struct clv_image *working, const struct pixel_light *light,
+                                      struct clv_error *err)
 {
     size_t n = (size_t)working->width * (size_t)working->height;
     enum { AT_ONCE = PIXEL_NET_AT_ONCE };
@@ -70,7 +70,7 @@ enum clv_status object_model_look(struct pixel_bank *bank, float *probability, c
         for (size_t i = 0; i < n; i += AT_ONCE) {
             size_t count = n - i < AT_ONCE ? n - i : AT_ONCE;
             pixel_bank_at(x, AT_ONCE, bank, i, count);
-            pixel_net_say(some, &self->nets[k], x);
+            pixel_net_predict(some, &self->nets[k], x);
             for (size_t c = 0; c < OBJECT_CLASSES; c++)
                 memcpy(probability + c * n + i, some + c * AT_ONCE, count * sizeof *some);
         }
@@ -89,7 +89,7 @@ enum clv_status object_model_regions(struct object_regions *regions, const struc
     NEED(probability);
     {
         OWNED(pixel_bank_release) struct pixel_bank bank = {0}; /* large: released before the regions are computed */
-        MUST(object_model_look(&bank, probability, self, working, light, err));
+        MUST(object_model_classify(&bank, probability, self, working, light, err));
     }
     return object_regions_init(regions, probability, working->width, working->height, err);
 }

@@ -42,7 +42,7 @@ static enum clv_status open_table(struct table *table, struct text *header, cons
     OWNED_ARRAY char *bytes = NULL;
     size_t size = sizeof first_line - 1;
     enum path_kind kind;
-    MUST(path_look(&kind, path, err));
+    MUST(path_find_kind(&kind, path, err));
     if (kind != PATH_ABSENT)
         MUST(file_read(&bytes, &size, path, MAX_BYTES, err));
     else

@@ -250,7 +250,7 @@ static void put_training(struct text *json, const struct page_trainer *trainer)
         text_put(json, "null");
 }
 
-static enum clv_status tell_state(struct page_response *response, struct page_session *session, struct clv_error *err)
+static enum clv_status answer_state(struct page_response *response, struct page_session *session, struct clv_error *err)
 {
     static const char *const statuses[] = {"new", "begun", "accepted", "empty"};
     struct text *json = &response->body;
@@ -406,8 +406,8 @@ static enum clv_status save_and_put(struct page_response *response, struct page_
 
 /* Saves a change and writes the response. If that fails, the change is undone, and the next change saves all files
  * again. */
-static enum clv_status save_and_tell(struct page_response *response, struct page_session *session, double started,
-                                     const struct document_state *before, bool has_new_events, struct clv_error *err)
+static enum clv_status save_and_answer(struct page_response *response, struct page_session *session, double started,
+                                       const struct document_state *before, bool has_new_events, struct clv_error *err)
 {
     struct page_document *document = &session->document;
     enum clv_status status = save_and_put(response, session, started, err);
@@ -445,7 +445,7 @@ static enum clv_status draw(struct page_response *response, struct page_session 
     MUST(event.kind == PAGE_RELABEL ? page_document_relabel(&session->document, &event, err)
          : event.kind >= PAGE_MERGE ? page_document_regroup(&session->document, &event, (int32_t)other, err)
                                     : page_document_draw(&session->document, &event, err));
-    return save_and_tell(response, session, started, &before, true, err);
+    return save_and_answer(response, session, started, &before, true, err);
 }
 
 /* Returns a label that an object has and the folder does not; 0 if none does. */
@@ -468,7 +468,7 @@ static enum clv_status step(struct page_response *response, struct page_session 
         restore_state(&session->document, &before);
         return fail(err, CLV_ERR_USAGE, "the label of that object was deleted, so it cannot come back");
     }
-    return save_and_tell(response, session, started, &before, false, err);
+    return save_and_answer(response, session, started, &before, false, err);
 }
 
 /* Replaces labels of a prediction that the folder no longer has by background. */
@@ -542,7 +542,7 @@ static enum clv_status accept(struct page_response *response, struct page_sessio
     }
     session->document.history.is_accepted = is_accepted != 0;
     session->document.revision++;
-    return save_and_tell(response, session, started, &before, is_suggestion, err);
+    return save_and_answer(response, session, started, &before, is_suggestion, err);
 }
 
 /* Opens the next image, with the propagated labels of this one as a step. */
@@ -555,7 +555,7 @@ static enum clv_status propagate(struct page_response *response, struct page_ses
     MUST(page_session_open(session, number, err));
     struct document_state before = state_of(&session->document);
     MUST(page_document_import_objects(&session->document, &map, err));
-    return save_and_tell(response, session, started, &before, true, err);
+    return save_and_answer(response, session, started, &before, true, err);
 }
 
 static enum clv_status train(struct page_response *response, struct page_session *session, struct clv_error *err)
@@ -576,7 +576,7 @@ static enum clv_status delete_label(struct page_response *response, struct page_
     int64_t value = -1;
     (void)json_get_int64(json_member(root, "value"), &value);
     MUST(page_labels_delete(session, value, err));
-    return tell_state(response, session, err);
+    return answer_state(response, session, err);
 }
 
 static enum clv_status name_label(struct page_response *response, struct page_session *session, bool is_new,
@@ -587,7 +587,7 @@ static enum clv_status name_label(struct page_response *response, struct page_se
     FAIL_IF(!json_get_text(json_member(root, "name"), &name), CLV_ERR_USAGE, "the request has no name");
     (void)json_get_int64(json_member(root, "value"), &value);
     MUST(is_new ? page_labels_add(session, name, err) : page_labels_rename(session, value, name, err));
-    return tell_state(response, session, err);
+    return answer_state(response, session, err);
 }
 
 static enum clv_status answer(struct page_response *response, struct page_session *session, struct page_target target,
@@ -626,7 +626,7 @@ static enum clv_status get(struct page_response *response, struct page_session *
                            struct clv_error *err)
 {
     switch (target.route) {
-    case PAGE_STATE: return tell_state(response, session, err);
+    case PAGE_STATE: return answer_state(response, session, err);
     case PAGE_TRAINING: put_training(&response->body, session->options->trainer); return CLV_OK;
     default: return send_image(response, session, target.number, err);
     }

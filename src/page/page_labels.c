@@ -190,8 +190,8 @@ enum clv_status page_labels_rename(struct page_session *session, int64_t value, 
 }
 
 /* Sets *is_used to whether the image's mask has the label. */
-static enum clv_status look_for(bool *is_used, const struct page_session *session, size_t i, int32_t value,
-                                struct clv_error *err)
+static enum clv_status find_label(bool *is_used, const struct page_session *session, size_t i, int32_t value,
+                                  struct clv_error *err)
 {
     const struct page_item *item = &session->items[i];
     const char *path = path_exists(item->mask)                       ? item->mask
@@ -211,7 +211,7 @@ static enum clv_status check_unused(const struct page_session *session, int32_t 
     const char *name = session->set.labels.names[value], *named = session->options->boxes;
     bool is_used = false;
     for (size_t i = 0; i < session->set.n_items && !is_used; i++) {
-        MUST(look_for(&is_used, session, i, value, err));
+        MUST(find_label(&is_used, session, i, value, err));
         FAIL_IF(is_used, CLV_ERR_USAGE, "%s has %s; change or delete its objects of that label first",
                 session->set.items[i].name, name);
     }

@@ -101,7 +101,7 @@ static enum page_status status_of(const struct page_item *item)
 {
     bool accepted, empty, undone;
     bool has_mask = path_exists(item->mask) || item->foreign || path_exists(item->instances) || item->foreign_instances;
-    if (!strokes_look(&accepted, &empty, &undone, item->strokes))
+    if (!strokes_read_state(&accepted, &empty, &undone, item->strokes))
         return has_mask ? PAGE_ACCEPTED : PAGE_NEW;
     if (undone && !accepted && !has_mask)
         return PAGE_NEW;

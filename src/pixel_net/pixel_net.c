@@ -1,5 +1,5 @@
 /* Trains and applies networks of one hidden layer that classify pixels: Adam (Kingma & Ba 2015) on mini-batches, and
- * the mean probability of copies with different seeds. Start at pixel_net_train and pixel_net_say. */
+ * the mean probability of copies with different seeds. Start at pixel_net_train and pixel_net_predict. */
 #include "pixel_net/pixel_net.h"
 
 #include <math.h>
@@ -95,7 +95,7 @@ static void softmax(float *probability, const float *out, int32_t n_classes)
             probability[c * PIXELS + i] = (float)(e[c * PIXELS + i] / sum[i]);
 }
 
-void pixel_net_say(float *probability, const struct pixel_net *self, float *x)
+void pixel_net_predict(float *probability, const struct pixel_net *self, float *x)
 {
     float hidden[HIDDEN * PIXELS], out[MAX_CLASSES * PIXELS], one[MAX_CLASSES * PIXELS];
     int32_t n = self->n_classes * PIXELS;

@@ -62,7 +62,7 @@ enum clv_status pixel_net_train(struct pixel_net *self, const struct pixel_net_e
 
 /* Computes probability[n_classes][PIXEL_NET_AT_ONCE] from inputs x[n_inputs][PIXEL_NET_AT_ONCE], which it standardises
  * in place. */
-void pixel_net_say(float *probability, const struct pixel_net *self, float *x);
+void pixel_net_predict(float *probability, const struct pixel_net *self, float *x);
 
 /* Inputs of the networks at each pixel. The first are filter responses at several scales of chroma and of lightness,
  * which is stretched so that images of the same kind are similar. The context (Tu & Bai 2010) follows: a first

@@ -82,7 +82,7 @@ enum clv_status clv_report_begin(struct clv_report **report, const char *folder,
     result->path = path_join(folder, "index.html");
     NEED(result->folder && result->path);
     MUST(copy_header(&result->header, title, labels, summary, n_summary, err));
-    MUST(path_look(&kind, folder, err));
+    MUST(path_find_kind(&kind, folder, err));
     MUST(folder_create(folder, err));
     result->made_folder = kind == PATH_ABSENT;
     MUST(file_open_unnamed(&result->items, result->folder, err));

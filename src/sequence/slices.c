@@ -22,7 +22,7 @@ static enum clv_status slice_read(struct slices *self, size_t index, struct clv_
     struct slice *slice = &self->loaded[index].slice;
     MUST(self->read(self->context, index, image, err));
     MUST(example_extract(&slice->example, image, NULL, &self->model->recipe, err));
-    return slice_look(slice, image, &self->model->recipe, err);
+    return slice_set_pixels(slice, image, &self->model->recipe, err);
 }
 
 static enum clv_status extract(void *context, size_t index, int thread, struct clv_error *err)

@@ -223,7 +223,7 @@ static enum clv_status read_names(struct name_list *list, const char *path, stru
     size_t size = 0;
     enum path_kind kind;
     NEED(file);
-    MUST(path_look(&kind, file, err));
+    MUST(path_find_kind(&kind, file, err));
     if (kind == PATH_ABSENT)
         return CLV_OK;
     MUST(file_read(&bytes, &size, file, MAX_NAMES_SIZE, err));

@@ -56,15 +56,15 @@ static void flip(struct state *self, size_t k)
 }
 
 /* Tries all labellings in Gray code, so that successive labellings differ by one flip. */
-static double enumerate(struct state *self, uint64_t *n_looked)
+static double enumerate(struct state *self, uint64_t *n_tried)
 {
     size_t n = (size_t)self->model->n_tags;
     memset(self->y, -1, n);
     compute_activations(self);
     double least = objective(self);
     memcpy(self->best, self->y, n);
-    *n_looked = (uint64_t)1 << n;
-    for (uint64_t step = 1; step < *n_looked; step++) {
+    *n_tried = (uint64_t)1 << n;
+    for (uint64_t step = 1; step < *n_tried; step++) {
         flip(self, (size_t)__builtin_ctzll(step));
         double value = objective(self);
         if (value < least) {
@@ -115,15 +115,15 @@ static enum clv_status start_from_messages(struct state *self, struct clv_error 
 }
 
 /* Flips single tags of self->y while the objective decreases. */
-static void descend(struct state *self, double *value, uint64_t *n_looked)
+static void descend(struct state *self, double *value, uint64_t *n_tried)
 {
     size_t n = (size_t)self->model->n_tags;
     compute_activations(self);
     *value = objective(self);
-    *n_looked = 1;
+    *n_tried = 1;
     for (bool is_better = 1; is_better;) {
         is_better = 0;
-        for (size_t k = 0; k < n; k++, ++*n_looked) {
+        for (size_t k = 0; k < n; k++, ++*n_tried) {
             flip(self, k);
             double now = objective(self);
             if (now < *value - 1e-12 * fabs(*value)) {

@@ -50,7 +50,7 @@ void clv_tag_training_defaults(struct clv_tag_training *training, const struct c
         training->parameters[CLV_TAG_ETA0] = CLV_TAG_LMBM_ETA0;
 }
 
-const char *clv_tag_idle(const struct clv_tag_training *training, enum clv_tag_parameter parameter)
+const char *clv_tag_unused_reason(const struct clv_tag_training *training, enum clv_tag_parameter parameter)
 {
     bool is_alone = training->learner->form == CLV_TAGS_INDEPENDENT;
     if (parameter == CLV_TAG_GAMMA && !training->is_rbf)

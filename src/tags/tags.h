@@ -203,8 +203,8 @@ enum clv_status clv_tag_model_write(const char *path, const struct clv_tag_model
                                     struct clv_error *err) CLV_CHECK;
 enum clv_status clv_tag_model_read(struct clv_tag_model *model, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* Parameters of all learners; each ignores those that it does not use (clv_tag_idle). The objectives, with y_il = 1 or
- * -1, and z and f as in the models above:
+/* Parameters of all learners; each ignores those that it does not use (clv_tag_unused_reason). The objectives, with
+ * y_il = 1 or -1, and z and f as in the models above:
  *     R + 1/(lambda n) sum_il [1 - z_il]_+                                bc, tsbc, lmsbn, lmbm
  *     R + 1/(lambda n) sum_l max_y (|y - y_l|_H + f(y) - f(y_l))          ssvm-chain, ssvm-full
  *     R = 1/2 |w|^2 + (1 + eta0)/2 |couplings|^2
@@ -259,7 +259,7 @@ void clv_tag_training_defaults(struct clv_tag_training *training, const struct c
 
 /* Returns why a parameter has no effect on this training, as a static clause ("--kernel is linear"); NULL: it has
  * one. */
-const char *clv_tag_idle(const struct clv_tag_training *training, enum clv_tag_parameter parameter);
+const char *clv_tag_unused_reason(const struct clv_tag_training *training, enum clv_tag_parameter parameter);
 
 struct clv_tag_training_result {
     double primal, dual; /* values of the objective times lambda, summed over tags */

@@ -67,8 +67,8 @@ enum clv_status digest_features(char digest[DIGEST_SIZE], const struct path_list
 /* The training data, and the parts of it that the model takes over. */
 struct train_data {
     struct clv_dataset *dataset;
-    struct clv_dataset *frames; /* privileged features, if there are images with boxes, or NULL */
-    struct clv_recipe recipe;   /* valid if has_recipe */
+    struct clv_dataset *privileged; /* privileged features, if there are images with boxes, or NULL */
+    struct clv_recipe recipe;       /* valid if has_recipe */
     bool has_recipe;
     bool is_fine;         /* the masks made regions finer than by default */
     bool counts_pixels;   /* the loss counts pixels */
@@ -160,8 +160,9 @@ enum clv_status train_checkpoints_use(struct clv_training *training, struct trai
  * it again. */
 enum clv_status train_checkpoints_parameter(double *value, bool *found, const char *name,
                                             const struct clv_train_options *options, struct clv_error *err) CLV_CHECK;
-/* Refuses given parameters, and grids of parameters, that cannot have an effect (learner_idle): judged by the options
- * only while the training has no dataset, afterwards by the data, too. CLV_ERR_USAGE names parameter and reason. */
+/* Refuses given parameters, and grids of parameters, that cannot have an effect (learner_unused_reason): judged by the
+ * options only while the training has no dataset, afterwards by the data, too. CLV_ERR_USAGE names parameter and
+ * reason. */
 enum clv_status train_check_effect(const struct clv_train_options *options, const struct clv_training *training,
                                    struct clv_error *err) CLV_CHECK;
 

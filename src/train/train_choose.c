@@ -22,19 +22,19 @@ static int grid_parameter(const struct clv_candidates *grid, const struct clv_le
 }
 
 /* Returns why the parameter has no effect with any candidate of --cv-grid, each tried by itself; NULL if it has one. */
-static const char *idle_in_all(char space[IDLE_SPACE], const struct clv_train_options *options,
-                               const struct clv_training *training, int index)
+static const char *unused_in_all(char space[UNUSED_REASON_SIZE], const struct clv_train_options *options,
+                                 const struct clv_training *training, int index)
 {
-    char ignored[IDLE_SPACE];
+    char ignored[UNUSED_REASON_SIZE];
     const struct clv_learner *learner = options->learner;
-    const char *why = learner_idle(space, learner, training, index);
+    const char *why = learner_unused_reason(space, learner, training, index);
     for (size_t g = 0; why && g < options->n_grids; g++) {
         const struct clv_candidates *grid = &options->grids[g];
         struct clv_training other = *training;
         int varied = grid_parameter(grid, learner);
         for (size_t i = 0; varied >= 0 && i < grid->n; i++) {
             other.parameters[varied] = grid->values[i];
-            if (!learner_idle(ignored, learner, &other, index))
+            if (!learner_unused_reason(ignored, learner, &other, index))
                 return NULL;
         }
     }
@@ -47,17 +47,17 @@ enum clv_status train_check_effect(const struct clv_train_options *options, cons
     const struct clv_learner *learner = options->learner;
     struct clv_training as_given = *training;
     const double none = 0;
-    char space[IDLE_SPACE];
+    char space[UNUSED_REASON_SIZE];
     if (options->init && !training->init) /* the model is not read yet */
         as_given.init = &none;
     for (int i = 0; learner->parameters[i].name; i++) {
-        const char *why = options->is_given[i] ? idle_in_all(space, options, &as_given, i) : NULL;
+        const char *why = options->is_given[i] ? unused_in_all(space, options, &as_given, i) : NULL;
         FAIL_IF(why, CLV_ERR_USAGE, "--%s cannot be used with --learner %s: %s", learner->parameters[i].name,
                 learner->name, why);
     }
     for (size_t g = 0; g < options->n_grids || (options->cv && g == 0); g++) {
         int index = grid_parameter(options->n_grids ? &options->grids[g] : NULL, learner);
-        const char *why = index < 0 ? NULL : idle_in_all(space, options, &as_given, index); /* -1: reported later */
+        const char *why = index < 0 ? NULL : unused_in_all(space, options, &as_given, index); /* -1: reported later */
         FAIL_IF(why, CLV_ERR_USAGE, "--%s: --%s cannot be used with --learner %s: %s",
                 options->n_grids ? "cv-grid" : "cv", learner->parameters[index].name, learner->name, why);
     }

@@ -27,7 +27,7 @@
 void train_data_release(struct train_data *data)
 {
     clv_dataset_free(data->dataset);
-    clv_dataset_free(data->frames);
+    clv_dataset_free(data->privileged);
     clv_recipe_release(&data->recipe);
     clv_labels_release(&data->labels);
     clv_set_release(&data->set);
@@ -200,7 +200,7 @@ static enum clv_status extract_features(struct train_data *data, const struct su
     if (!options->init)
         MUST(recipe_learn_set(&data->recipe, set, options->seed, how.n_threads, &options->limits, options->progress,
                               err));
-    MUST(dataset_extract_boxed(&data->dataset, &data->frames, set, &how, err));
+    MUST(dataset_extract_boxed(&data->dataset, &data->privileged, set, &how, err));
     return options->mirror ? train_mirror_extract(data, set, options, how.n_threads, err) : CLV_OK;
 }
 

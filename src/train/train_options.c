@@ -68,18 +68,19 @@ enum clv_status option_take_maps(void *member, const struct clv_option *option, 
 }
 
 /* [NAME=]CHOICE or, without choices, [NAME=]NUMBER. */
-static enum clv_status take_map_word(void *member, const struct clv_option *option, const char *typed,
-                                     struct clv_error *err)
+static enum clv_status take_map_setting(void *member, const struct clv_option *option, const char *typed,
+                                        struct clv_error *err)
 {
-    struct clv_map_words *words = member;
-    struct clv_map_word word;
+    struct clv_map_settings *settings = member;
+    struct clv_map_setting setting;
     const char *rest = typed;
-    MUST(take_name(word.name, &rest, option, typed, err));
-    MUST(option->choices
-             ? option_choice(&word.value, option->name, rest, option->choices, option_count_names(option->choices), err)
-             : option_int(&word.value, option->name, rest, 1, CLV_MAX_PCA_CHANNELS, err));
-    FAIL_IF(words->n > CLV_MAX_MAPS, CLV_ERR_USAGE, "--%s: given more than %d times", option->name, CLV_MAX_MAPS + 1);
-    words->said[words->n++] = word;
+    MUST(take_name(setting.name, &rest, option, typed, err));
+    MUST(option->choices ? option_choice(&setting.value, option->name, rest, option->choices,
+                                         option_count_names(option->choices), err)
+                         : option_int(&setting.value, option->name, rest, 1, CLV_MAX_PCA_CHANNELS, err));
+    FAIL_IF(settings->n > CLV_MAX_MAPS, CLV_ERR_USAGE, "--%s: given more than %d times", option->name,
+            CLV_MAX_MAPS + 1);
+    settings->settings[settings->n++] = setting;
     return CLV_OK;
 }
 
@@ -276,14 +277,14 @@ const struct clv_option feature_option_rows[] = {
      .help = "Kernel that compares histograms of words and colours\n"
              "none: Hellinger's, in one number a bin. The others take three numbers a bin"},
     {"maps-kind", 0, "[NAME=]KIND", SECTION_FEATURES, PLAIN | CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(maps.kinds),
-     .choices = map_kind_names, .take = take_map_word, .size = SIZE(maps.kinds),
+     .choices = map_kind_names, .take = take_map_setting, .size = SIZE(maps.kinds),
      .help = "What the values of maps are: probabilities, logits, features or guess\n"
              "guess: probabilities if they are in 0..1 and there is one channel, or one for each label (default)"},
     {"maps-pca", 0, "[NAME=]N", SECTION_FEATURES, CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(maps.components),
-     .take = take_map_word, .size = SIZE(maps.components),
+     .take = take_map_setting, .size = SIZE(maps.components),
      .help = "Reduce the channels of feature maps to their first N principal components"},
     {"maps-use", 0, "[NAME=]CHOICE", SECTION_FEATURES, PLAIN | CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(maps.uses),
-     .choices = map_uses, .take = take_map_word, .size = SIZE(maps.uses),
+     .choices = map_uses, .take = take_map_setting, .size = SIZE(maps.uses),
      .help = "Whether to use feature maps: auto, keep or ignore\n"
              "auto: not where channels mean different things in different training images (default)"},
     {0},
@@ -312,9 +313,9 @@ const struct option_rule train_option_rules[] = {
 
 const struct option_rule feature_option_rules[] = {
     {"region-area tile", RULE_NEEDS, "scale", "without which images have one tile"},
-    {"superpixels working-pixels", RULE_IDLE, "scale", "--region-area says how large superpixels are"},
+    {"superpixels working-pixels", RULE_UNUSED, "scale", "--region-area says how large superpixels are"},
     {"scale", RULE_EXCLUDES, "nodes=patches", "it is for superpixels"},
-    {"superpixels", RULE_IDLE, "nodes=patches", "--patch-size says how large patches are"},
+    {"superpixels", RULE_UNUSED, "nodes=patches", "--patch-size says how large patches are"},
     {"patch-size patch-step", RULE_NEEDS, "nodes=patches", "whose grid it sets"},
     {"sift-step codebook-samples sift-bins sift", RULE_NEEDS, "@sift", "no block is made of SIFT descriptors"},
     {"words kmeans word-search", RULE_NEEDS, "@words", "no block is made of words"},

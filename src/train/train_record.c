@@ -273,7 +273,7 @@ enum clv_status train_checkpoints_use(struct clv_training *training, struct trai
                                       struct clv_error *err)
 {
     enum path_kind kind;
-    MUST(path_look(&kind, options->checkpoint, err));
+    MUST(path_find_kind(&kind, options->checkpoint, err));
     if (kind != PATH_ABSENT && options->resume)
         report_message(options->progress, CLV_NOTE, "going on from %s", options->checkpoint);
     else if (options->resume)
@@ -298,7 +298,7 @@ enum clv_status train_checkpoints_parameter(double *value, bool *found, const ch
     enum path_kind kind;
     if (!options->resume || !options->checkpoint)
         return CLV_OK;
-    MUST(path_look(&kind, options->checkpoint, err));
+    MUST(path_find_kind(&kind, options->checkpoint, err));
     if (kind == PATH_ABSENT)
         return CLV_OK;
     MUST(clv_tensors_open(&tensors, options->checkpoint, err));

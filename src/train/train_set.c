@@ -90,10 +90,10 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     training->n_threads = options->n_threads;
     training->engine = options->engine;
     training->progress = progress;
-    bool may_be_idle = options->cv;
+    bool checks_effect = options->cv;
     for (int i = 0; i < CLV_MAX_PARAMETERS; i++)
-        may_be_idle |= options->is_given[i];
-    if (may_be_idle)
+        checks_effect |= options->is_given[i];
+    if (checks_effect)
         MUST(train_check_effect(options, training, err));
     if (options->init)
         MUST(train_init_read(&self->start, options, err));
@@ -102,7 +102,7 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     recipe_limits(&self->options->limits, &self->data.recipe);
     train_report_data(options, &self->data, seconds_now() - started);
     training->dataset = self->data.dataset;
-    training->frames = self->data.frames;
+    training->privileged = self->data.privileged;
     MUST(train_data_examples(&self->examples, &training->n_examples, &self->data, progress, err));
     training->examples = self->examples;
     if (self->data.recipe.window)
@@ -120,7 +120,7 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     if (options->validate)
         MUST(train_validation_load(&self->validation, options, &self->data, err));
     training->validation = self->validation;
-    if (may_be_idle)
+    if (checks_effect)
         MUST(train_check_effect(options, training, err));
     if (options->checkpoint)
         MUST(train_checkpoints_use(training, &self->checkpoints, options, &self->data, err));

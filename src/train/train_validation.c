@@ -31,7 +31,7 @@ static enum clv_status open_features(struct clv_dataset **dataset, const struct 
     for (size_t i = 0; i < clv_dataset_size(result); i++) {
         const struct clv_problem problem = clv_dataset_problem(result, i);
         enum clv_status status = check_truth(&problem, &layout, err);
-        dataset_looked_at(result, &problem);
+        dataset_notify_access(result, &problem);
         if (status)
             return fail_within(err, status, clv_dataset_name(result, i));
     }

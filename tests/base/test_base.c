@@ -208,7 +208,7 @@ TEST(messages_have_decimal_points)
 {
     char told[64] = "";
     struct clv_error err = {0};
-    const struct clv_progress progress = {.context = told, .say = keep_text};
+    const struct clv_progress progress = {.context = told, .notify = keep_text};
     report_message(&progress, CLV_WARNING, "%.2f of %s", 0.25, "4,5");
     ck_assert_str_eq(told, "0.25 of 4,5");
     ck_assert_int_eq(fail(&err, CLV_ERR_DATA, "%s: %g", "a", 0.5), CLV_ERR_DATA);

@@ -270,7 +270,7 @@ TEST(what_a_path_leads_to_is_reported)
                  {"dangling", PATH_FILE}, {"none", PATH_ABSENT}, {"f/x", PATH_ABSENT}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         const char *path = here("a/%s", cases[k].name);
-        must(path_look(&kind, path, err));
+        must(path_find_kind(&kind, path, err));
         ck_assert_msg(kind == cases[k].kind, "%s", cases[k].name);
         ck_assert_int_eq(path_is_folder(path), cases[k].kind == PATH_FOLDER);
         ck_assert_int_eq(path_exists(path), cases[k].kind != PATH_ABSENT);

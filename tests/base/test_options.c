@@ -148,11 +148,14 @@ static const char *is_in(void *context, const char *name)
 
 TEST(rules_say_what_an_option_needs_and_excludes)
 {
-    static const struct option_rule rules[] = {
-        {"a b", RULE_NEEDS, "c d=2", "which makes them"}, {"e", RULE_EXCLUDES, "f g=3", "both choose"},
-        {"h=1", RULE_IDLE, "i", "it does nothing then"},  {"j", RULE_NEEDS, "@given", "there are no masks"},
-        {"k", RULE_IDLE, "@given", "so nothing is left"}, {"l", RULE_EXCLUDES, "@given", NULL},
-        {"@net", RULE_NEEDS, "m", "it is slow"},          {NULL, 0, NULL, NULL}};
+    static const struct option_rule rules[] = {{"a b", RULE_NEEDS, "c d=2", "which makes them"},
+                                               {"e", RULE_EXCLUDES, "f g=3", "both choose"},
+                                               {"h=1", RULE_UNUSED, "i", "it does nothing then"},
+                                               {"j", RULE_NEEDS, "@given", "there are no masks"},
+                                               {"k", RULE_UNUSED, "@given", "so nothing is left"},
+                                               {"l", RULE_EXCLUDES, "@given", NULL},
+                                               {"@net", RULE_NEEDS, "m", "it is slow"},
+                                               {NULL, 0, NULL, NULL}};
     static const char *const cases[][2] = {
         {" a ", "--a needs --c, which makes them"},
         {" b ", "--b needs --c, which makes them"},

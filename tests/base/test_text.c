@@ -267,7 +267,7 @@ TEST(callers_are_told_what_they_have_callbacks_for)
     int stop = 0;
     size_t done = 1;
     const struct clv_progress none = {.context = &told},
-                              all = {.context = &told, .report = follow, .say = hear, .weigh = weigh, .stop = &stop};
+                              all = {.context = &told, .report = follow, .notify = hear, .weigh = weigh, .stop = &stop};
     const struct clv_progress *const silent[] = {NULL, &none};
     for (int k = 0; k < 2; k++) {
         report_progress(silent[k], "x", 1, 2, "y");

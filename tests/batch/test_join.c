@@ -412,7 +412,7 @@ TEST(what_tables_lack_is_said)
 {
     struct text messages;
     text_init(&messages, 1 << 16);
-    const struct clv_progress progress = {.context = &messages, .say = keep_message};
+    const struct clv_progress progress = {.context = &messages, .notify = keep_message};
     struct join_counts counts = {.n_joined = 3};
     join_report(&counts, "out", &progress);
     ck_assert_uint_eq(messages.size, 0);

@@ -69,7 +69,7 @@ static bool is_current(const char *path, const char *of, enum part_kind kind, st
     const struct part_key key = key_of(kind, options);
     enum part_fate fate;
     size_t n_lines;
-    must(part_look(&fate, &n_lines, path, of, kind, &key, err));
+    must(part_check(&fate, &n_lines, path, of, kind, &key, err));
     return fate == PART_CURRENT;
 }
 
@@ -324,7 +324,7 @@ TEST(memory_that_is_out_leaves_the_part_as_it_was)
         struct clv_error error;
         array_fail_request(request);
         size_t n_lines;
-        enum clv_status status = part_look(&current, &n_lines, part, mask, PART_COCO, &key, &error);
+        enum clv_status status = part_check(&current, &n_lines, part, mask, PART_COCO, &key, &error);
         array_fail_request(0);
         is_out = status != CLV_OK;
         ck_assert_int_eq(status, is_out ? CLV_ERR_MEMORY : CLV_OK);

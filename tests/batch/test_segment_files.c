@@ -65,7 +65,7 @@ static void prepare(struct call *call, const struct clv_model *model, const char
     snprintf(call->set, sizeof call->set, "%s/manifest.tsv", sample_set());
     snprintf(call->output, sizeof call->output, "%s", here("%s", output));
     clv_files_defaults(&call->options);
-    call->progress = (struct clv_progress){.report = report, .context = &call->told, .say = say};
+    call->progress = (struct clv_progress){.report = report, .context = &call->told, .notify = say};
     call->progress.stop = &call->told.stop;
     call->options.model = model;
     call->options.data = call->set;

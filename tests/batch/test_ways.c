@@ -141,7 +141,7 @@ static enum clv_status run(struct heard *heard, struct clv_error *err, const str
 {
     struct clv_files_options options;
     struct clv_files_result result;
-    const struct clv_progress progress = {.say = hear, .context = heard};
+    const struct clv_progress progress = {.notify = hear, .context = heard};
     clv_files_defaults(&options);
     way->choose(&options);
     output->ask(&options);

@@ -142,7 +142,7 @@ TEST(no_file_of_a_dataset_is_replaced)
         must_fail(CLV_ERR_CREATE, formatted("%s: is an input", names[k]),
                   outputs_spare_set(&outputs, &set, "unused", err));
         must_fail(CLV_ERR_CREATE, formatted("%s: is an input", names[k]),
-                  outputs_look_at_set(&outputs, &set, "unused", err));
+                  outputs_check_set(&outputs, &set, "unused", err));
     }
     OWNED(outputs_release) struct outputs outputs = {0};
     must(outputs_add(&outputs, make("set/other"), err));

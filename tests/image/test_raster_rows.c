@@ -123,10 +123,10 @@ TEST(colours_and_samples_are_read_by_rows)
         const char *path = here("deep.tif"), *colours = here("colours.tif");
         write_rows(path, &(struct raster_layout){all.width, all.height, 1, 16, NULL, 0}, values, NULL);
         OWNED(raster_close) struct raster deep = {0};
-        OWNED(band_samples_release) struct band_samples looked_at = {0};
+        OWNED(band_samples_release) struct band_samples accessed_bytes = {0};
         must(raster_open(&deep, path, NULL, err));
-        must(band_samples_add(&looked_at, &deep, 1, path, path, err));
-        must(bands_learn(&bands, &looked_at, err));
+        must(band_samples_add(&accessed_bytes, &deep, 1, path, path, err));
+        must(bands_learn(&bands, &accessed_bytes, err));
         must(clv_image_read(&shown, path, &(struct clv_image_limits){.bands = &bands}, err));
         all.samples = samples;
         all.pixels = shown.pixels;

@@ -230,7 +230,7 @@ TEST(axes_that_are_asked_for_go_before_descriptions)
 static size_t count_noted(const char *path)
 {
     struct stack_note note = {0};
-    stack_note_look(&note, path);
+    stack_note_add(&note, path);
     return note.n;
 }
 

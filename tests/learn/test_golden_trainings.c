@@ -164,7 +164,7 @@ static void walk(bool *matters, const struct clv_learner *learner, struct clv_tr
 
 /* Parameters that change nothing here: `reduction` leaves out work whose result has weight 0, no label is given for
  * `conditional`, no frames are there for ssvm's `paper`, and l1m3n's `beta` is that of its `paper`. */
-static bool is_idle(const struct clv_learner *learner, const char *name)
+static bool needs_no_memory(const struct clv_learner *learner, const char *name)
 {
     return strcmp(name, "reduction") == 0 || strcmp(name, "conditional") == 0 ||
            (strcmp(learner->name, "ssvm") == 0 && strcmp(name, "paper") == 0) ||
@@ -224,7 +224,7 @@ static void train_all(const struct clv_learner *learner)
         }
     }
     for (int i = 0; learner->parameters[i].name; i++)
-        if (matters[i] == is_idle(learner, learner->parameters[i].name)) {
+        if (matters[i] == needs_no_memory(learner, learner->parameters[i].name)) {
             fprintf(stderr, "%s: --%s changes %s\n", learner->name, learner->parameters[i].name,
                     matters[i] ? "results" : "nothing");
             n_surprises++;

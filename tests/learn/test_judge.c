@@ -16,7 +16,7 @@ static void hear(void *context, enum clv_message kind, const char *text)
     snprintf(said[n_said++], sizeof said[0], "%s", text);
 }
 
-static const struct clv_progress listening = {.say = hear};
+static const struct clv_progress listening = {.notify = hear};
 
 static struct clv_training_result heard(const char *learner, struct clv_training *training)
 {

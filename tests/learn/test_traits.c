@@ -1,6 +1,6 @@
 /* Every trait in a learner's struct and every role of a parameter is measured by what the learner does, so that a row
- * that says something else is noticed. What parameters need is measured in test_idle.c. Trainings are short and small;
- * those that the table would refuse are asked of the learner itself. */
+ * that says something else is noticed. What parameters need is measured in test_unused_reason.c. Trainings are short
+ * and small; those that the table would refuse are asked of the learner itself. */
 #include <malloc.h>
 #include <math.h>
 #include <stdio.h>

@@ -44,7 +44,7 @@ static double core_at(const struct pixel_net *net, float x)
 {
     float inputs[N_INPUTS * PIXEL_NET_AT_ONCE] = {0}, probability[OBJECT_CLASSES * PIXEL_NET_AT_ONCE];
     inputs[0] = x;
-    pixel_net_say(probability, net, inputs);
+    pixel_net_predict(probability, net, inputs);
     return (double)probability[OBJECT_CORE * PIXEL_NET_AT_ONCE];
 }
 
@@ -106,7 +106,7 @@ TEST(any_number_of_classes_share_what_is_seen)
         double sum = 0;
         inputs[0] = quarter / 2 ? 0.6F : -0.6F;
         inputs[PIXEL_NET_AT_ONCE] = quarter % 2 ? 0.6F : -0.6F;
-        pixel_net_say(said, &net, inputs);
+        pixel_net_predict(said, &net, inputs);
         for (int c = 0; c < N_CLASSES; c++) {
             double expected = c == quarter || c == N_CLASSES - 1 ? 0.5 : 0;
             ck_assert_double_eq_tol((double)said[c * PIXEL_NET_AT_ONCE], expected, 0.12);

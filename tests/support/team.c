@@ -65,8 +65,8 @@ void __wrap_comm_link_send(int32_t to, int tag, const void *bytes, size_t size)
     write_all(team.message[to], bytes, size);
 }
 
-bool __wrap_comm_link_look(int32_t *from, int *tag, size_t *size);
-bool __wrap_comm_link_look(int32_t *from, int *tag, size_t *size)
+bool __wrap_comm_link_probe(int32_t *from, int *tag, size_t *size);
+bool __wrap_comm_link_probe(int32_t *from, int *tag, size_t *size)
 {
     for (int32_t rank = 0; rank < team.size; rank++) {
         struct pollfd poller = {.fd = team.message[rank], .events = POLLIN};

@@ -365,7 +365,7 @@ static bool is_same_model(const struct clv_tag_model *a, const struct clv_tag_mo
            (!a->coefficient || same_numbers(a->coefficient, b->coefficient, k * a->n_vectors));
 }
 
-/* Where clv_tag_idle says that a parameter has no effect none of its values changes the model, else one does. */
+/* If clv_tag_unused_reason gives a reason, no value of the parameter changes the model, else one does. */
 TEST(a_parameter_changes_the_model_or_says_why_not)
 {
     static const double values[] = {0.01, 1, 2, 3, 1000};
@@ -390,7 +390,7 @@ TEST(a_parameter_changes_the_model_or_says_why_not)
                         continue; /* an order that this learner does not have */
                     differs |= !is_same_model(&base, &model);
                 }
-                const char *why = clv_tag_idle(&training, (enum clv_tag_parameter)k);
+                const char *why = clv_tag_unused_reason(&training, (enum clv_tag_parameter)k);
                 ck_assert_msg(differs == !why, "%s, order %g, %s: --%s %s: %s", learner->name,
                               training.parameters[CLV_TAG_ORDER], training.is_rbf ? "rbf" : "linear", p->name,
                               differs ? "changes the model" : "changes nothing", why ? why : "said to have an effect");

@@ -126,7 +126,7 @@ static void break_rule(const struct option_rule *rule, const char *option, const
         snprintf(expected, sizeof expected, "--%s needs --%s, %s", first, second, rule->why);
     else
         snprintf(expected, sizeof expected, "--%s %s --%s: %s", first,
-                 rule->relation == RULE_IDLE ? "cannot be used with" : "excludes", second, rule->why);
+                 rule->relation == RULE_UNUSED ? "cannot be used with" : "excludes", second, rule->why);
     ck_assert_int_eq(clv_train_set(&model, &call.options, &said), CLV_ERR_USAGE);
     ck_assert_str_eq(said.message, expected);
     clv_model_release(&model);

@@ -21,7 +21,7 @@ static enum clv_pairwise choose(const char *learner, const int32_t (*edges)[2], 
     static const int64_t row[5] = {0, 1, 2, 3, 4};
     static const int32_t index[4] = {0, 1, 0, 1};
     static const float value[4] = {1, 1, 1, 1}, edge_features[4] = {1, 1, 1, 1};
-    const struct clv_progress progress = {.say = hear};
+    const struct clv_progress progress = {.notify = hear};
     struct clv_problem problem = {.n_nodes = 4,
                                   .n_edges = n_edges,
                                   .n_features = 2,

@@ -92,7 +92,7 @@ static double take_boxes(const char *path, int n)
 {
     struct clv_error err;
     struct clv_example example = {.width = WIDTH, .height = HEIGHT};
-    struct clv_dataset *frames;
+    struct clv_dataset *privileged;
     struct clv_pixel_box *boxes = calloc((size_t)n, sizeof *boxes);
     int32_t *labels = calloc(WIDTH * HEIGHT, sizeof *labels);
     (void)path;
@@ -104,15 +104,16 @@ static double take_boxes(const char *path, int n)
         labels[i] = i % WIDTH / 10;
     example.superpixels = (struct clv_superpixels){.width = WIDTH, .height = HEIGHT, .n = WIDTH / 10, .labels = labels};
     example.problem.n_nodes = example.superpixels.n;
-    stop_on(clv_dataset_new(&frames, 2, &err), &err);
+    stop_on(clv_dataset_new(&privileged, 2, &err), &err);
     double begin = bench_cpu();
     stop_on(clv_example_set_boxes(&example, boxes, (size_t)n, &err), &err);
-    stop_on(frame_add(frames, &example, &(struct item_boxes){.boxes = boxes, .n_boxes = (size_t)n}, NULL, "x", &err),
+    stop_on(privileged_add(privileged, &example, &(struct item_boxes){.boxes = boxes, .n_boxes = (size_t)n}, NULL, "x",
+                           &err),
             &err);
     double seconds = bench_cpu() - begin;
     example.superpixels.labels = NULL;
     clv_example_release(&example);
-    clv_dataset_free(frames);
+    clv_dataset_free(privileged);
     free(labels);
     free(boxes);
     return seconds;

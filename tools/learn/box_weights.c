@@ -349,10 +349,11 @@ static void write_weights(const char *path, const struct box_weights *weights)
         fprintf(stderr, "boxes: %s cannot be written\n", path);
         exit(73);
     }
-    fputs("/* Learned by `make reproduce-boxes` (tools/learn/box_weights.c), which writes this file. */\n"
-          "#include \"box_cut/box_cut.h\"\n\n/* clang-format off */\nconst struct box_weights box_weights = {\n"
-          ".first = {\n",
-          stream);
+    fputs(
+        "/* These weights were learned by `make reproduce-boxes` (tools/learn/box_weights.c), which writes this file. */\n"
+        "#include \"box_cut/box_cut.h\"\n\n/* clang-format off */\nconst struct box_weights box_weights = {\n"
+        ".first = {\n",
+        stream);
     network_write(stream, (const float *)&weights->first, &network);
     fputs("},\n.second = {\n", stream);
     network_write(stream, (const float *)&weights->second, &network);

@@ -257,15 +257,12 @@ static void write_weights(const char *path, click_weights_table tables[CLICK_KIN
         fprintf(stderr, "clicks: %s cannot be written\n", path);
         exit(73);
     }
-    fputs("/* Learned by `make reproduce-clicks` (tools/learn/click_weights.c), which writes this file. Without a "
-          "learned\n"
-          " * model's score, then with it; before colours of foreground and background are known, then after; of each "
-          "the "
-          "phases\n"
-          " * by strokes. */\n"
-          "#include \"click/click.h\"\n\n/* clang-format off */\n"
-          "const click_weights_table click_weights[CLICK_KINDS] = {\n",
-          stream);
+    fputs(
+        "/* These weights were learned by `make reproduce-clicks` (tools/learn/click_weights.c), which writes this file.\n"
+        " * Their tables are ordered by kind, by stage and then by phase, which click.h defines. */\n"
+        "#include \"click/click.h\"\n\n/* clang-format off */\n"
+        "const click_weights_table click_weights[CLICK_KINDS] = {\n",
+        stream);
     for (int kind = 0; kind < CLICK_KINDS; kind++) {
         fputs("{\n", stream);
         for (int stage = 0; stage < CLICK_STAGES; stage++) {

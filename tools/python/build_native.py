@@ -23,13 +23,13 @@ def _with(letter, flags):
 
 
 _cflags, _libs = _pkg_config("--cflags"), _pkg_config("--libs")
-# pkg-config leaves the system's own folder out.
+# pkg-config omits the system's folder.
 _include = _with("I", _cflags) + _pkg_config("--variable=includedir")
 
 ffi = cffi.FFI()
 ffi.cdef(declarations(next(folder for folder in _include if (pathlib.Path(folder) / "cleave.h").is_file())))
 ffi.cdef('extern "Python" void cleave_report(void *, const char *, size_t, size_t, const char *);')
-ffi.cdef('extern "Python" void cleave_say(void *, enum clv_message, const char *);')
+ffi.cdef('extern "Python" void cleave_notify(void *, enum clv_message, const char *);')
 ffi.cdef('extern "Python" void cleave_settled(void *, const struct clv_file_outcome *);')
 ffi.set_source("cleave._native", "#include <cleave.h>\n", include_dirs=_with("I", _cflags),
                library_dirs=_with("L", _libs), libraries=_with("l", _libs),

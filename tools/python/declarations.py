@@ -37,7 +37,7 @@ def _lines(header, seen):
 
 
 def declarations(include):
-    """What ffi.cdef takes, from the folder that holds cleave.h."""
+    """The declarations for ffi.cdef, from the folder that holds cleave.h."""
     text = "\n".join(_lines(pathlib.Path(include) / "cleave.h", set()))
     text = re.sub(r"\b(CLV_API|CLV_CHECK)\b", "", text)
     text = re.sub(r"__attribute__\s*\(\(.*?\)\)", "", text)

@@ -21,7 +21,7 @@ def read(path):
 
 
 def blurred(mask):
-    """What a coarse network might say."""
+    """A map like that of a coarse network."""
     return np.asarray(Image.fromarray(mask * 255).filter(ImageFilter.GaussianBlur(6)), float) / 255
 
 

@@ -23,7 +23,7 @@ def table(path):
 
 
 def picture(name, image, labels):
-    """The photo, and beside it what was found: the rest is darkened."""
+    """The photo, and beside it the result, in which the background is darkened."""
     found = np.where(labels[:, :, None] > 0, image, image // 4)
     Image.fromarray(np.hstack([image, found])).save(out / name)
 
@@ -54,7 +54,7 @@ labels, objects, measures = cleave.load(out / "animals.cleave").segment(image, o
 picture("model.png", image, labels)
 print(f"model  IoU {cleave.score(labels, truth).mean_iou:.2f}, objects of {', '.join(map(str, measures['area']))} pixels")
 
-# 4. A raw cut: how much lighter or darker than the mean of the box's border a pixel is; neighbours hold together where alike.
+# 4. A raw cut: how much lighter or darker than the mean of the box's border a pixel is; couplings join similar neighbours.
 x, y, width, height = (int(side) for side in boxes[name])
 grey = image.mean(axis=2)
 inside = np.zeros(grey.shape, bool)
@@ -65,7 +65,7 @@ labels = cleave.graph_cut(unary, 2 * np.exp(-steps / 10))
 picture("cut.png", image, labels)
 print(f"cut    IoU {cleave.score(labels, truth).mean_iou:.2f}")
 
-# 5. Bands of a satellite, here drawn: four of 16 bits, two classes, and speckle that no single pixel sees through.
+# 5. Bands of a satellite, here drawn: four of 16 bits, two classes, and speckle because of which single pixels do not suffice.
 random = np.random.default_rng(1)
 spectra = np.array([[900, 1100, 1000, 2600], [1000, 1200, 1300, 2000]])
 

@@ -53,7 +53,7 @@ static void stream_close(DIR **stream)
 static enum clv_status check_folder(const char *folder, struct clv_error *err)
 {
     enum path_kind kind;
-    MUST(path_look(&kind, folder, err));
+    MUST(path_find_kind(&kind, folder, err));
     if (kind == PATH_ABSENT)
         return CLV_OK;
     OWNED(stream_close) DIR *stream = opendir(folder);
@@ -208,7 +208,7 @@ enum clv_status synth_animals(const char *folder, const struct synth_options *op
         run.n_digits++;
     run.boxes = array_zalloc((size_t)options->n_images, sizeof *run.boxes);
     NEED(run.boxes);
-    MUST(path_look(&kind, folder, err));
+    MUST(path_find_kind(&kind, folder, err));
     enum clv_status status = draw_all(&run, n_threads, err);
     if (status && !options->overwrite)
         remove_all(&run, kind == PATH_ABSENT);

@@ -356,7 +356,7 @@ static void show_message(void *context, enum clv_message kind, const char *text)
 struct clv_progress console_progress(FILE *summary)
 {
     return (struct clv_progress){
-        .report = show_progress, .context = summary, .stop = signals_stop(), .say = show_message};
+        .report = show_progress, .context = summary, .stop = signals_stop(), .notify = show_message};
 }
 
 enum clv_status console_output(struct text *text, struct clv_error *err)

@@ -315,7 +315,7 @@ static enum clv_status convert_item(struct import_set *self, const struct mask_p
                                     const struct mask_facts *facts, const struct job_item *item, size_t *n_unknown,
                                     struct clv_error *err)
 {
-    OWNED(mask_made_release) struct mask_made result = {0};
+    OWNED(converted_mask_release) struct converted_mask result = {0};
     const struct mask_pair pair = {item->mask, item->image};
     MUST(mask_convert(&result, plan, facts, &pair, &self->options->limits, err));
     MUST(import_add(self, item->name, item->image, item->split, err));
@@ -422,7 +422,7 @@ static enum clv_status import_images(struct import_set *self, struct clv_error *
         pairs[i] = (struct mask_pair){job.items[i].mask, job.items[i].image};
     const struct clv_progress progress = console_progress(NULL);
     MUST(mask_survey(&survey, pairs, job.n, &options->limits, &progress, err));
-    const struct mask_wishes wishes = {
+    const struct mask_options mask_options = {
         .as = options->as,
         .white = options->white,
         .stretches = options->stretches,
@@ -430,7 +430,7 @@ static enum clv_status import_images(struct import_set *self, struct clv_error *
         .labels = job.labels.n_labels ? &job.labels : NULL,
         .table = job.table.table.n_rows > 1 ? &job.table.table : NULL,
     };
-    const enum clv_status status = mask_plan_make(&plan, &survey, &wishes, &why);
+    const enum clv_status status = mask_plan_make(&plan, &survey, &mask_options, &why);
     if (status == CLV_ERR_DATA)
         fail_within(&why, status, options->annotations);
     if (status != CLV_OK)

@@ -21,7 +21,7 @@ static enum clv_status find_target(char **target, const char *typed, struct clv_
     for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
         path[n - 1] = 0;
     MUST(outputs_make_folder(path, err));
-    MUST(path_look(&kind, path, err));
+    MUST(path_find_kind(&kind, path, err));
     FAIL_IF(kind == PATH_FILE, CLV_ERR_CREATE, "%s: is not a folder", path);
     if (kind == PATH_FOLDER) {
         array_free(path);

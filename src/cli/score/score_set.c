@@ -85,7 +85,7 @@ static enum clv_status check_all_exist(const struct score_task *task, struct clv
         OWNED_ARRAY char *path = score_prediction_path(task, i);
         enum path_kind kind;
         NEED(path);
-        MUST(path_look(&kind, path, err));
+        MUST(path_find_kind(&kind, path, err));
         if (kind == PATH_ABSENT && !n_missing++)
             first = TAKE(path);
     }

@@ -17,10 +17,10 @@ static const struct clv_option json_rows[] = {
 static enum clv_status check(struct segment *self, struct clv_error *err)
 {
     static const struct option_rule rules[] = {
-        {"margins", RULE_IDLE, "all-labels", "its maps are of all labels already, and no probabilities"},
-        {"json", RULE_IDLE, "margins", "it is of probabilities"},
-        {"json", RULE_IDLE, "all-labels", "it is of one label"},
-        {"samples seed", RULE_IDLE, "margins", "margins are not sampled"},
+        {"margins", RULE_UNUSED, "all-labels", "its maps are of all labels already, and no probabilities"},
+        {"json", RULE_UNUSED, "margins", "it is of probabilities"},
+        {"json", RULE_UNUSED, "all-labels", "it is of one label"},
+        {"samples seed", RULE_UNUSED, "margins", "margins are not sampled"},
         {0},
     };
     struct clv_files_options *files = &self->files;

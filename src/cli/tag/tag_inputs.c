@@ -82,7 +82,7 @@ static enum clv_status read_images(struct clv_tag_set *set, struct clv_set *imag
                                    struct clv_error *err)
 {
     const struct common_options *common = source->common;
-    const struct set_check check = {outputs_look_at_set, (void *)(uintptr_t)&common->outputs};
+    const struct set_check check = {outputs_check_set, (void *)(uintptr_t)&common->outputs};
     struct clv_progress progress = console_progress(NULL);
     FAIL_IF(model && !model->has_recipe, CLV_ERR_USAGE,
             "%s: the model was learned from a multi-label file and cannot look at images", source->path);

@@ -237,7 +237,7 @@ static enum clv_status claim_outputs(struct tag_request *self, struct clv_error 
         MUST(tagging_claim(common, self->output, self->overwrite, self->data, self->model_path, err));
     enum path_kind kind = PATH_ABSENT;
     if (self->report)
-        MUST(path_look(&kind, self->report, err));
+        MUST(path_find_kind(&kind, self->report, err));
     if (kind == PATH_ABSENT)
         return CLV_OK; /* a new folder has no outputs to protect */
     OWNED_ARRAY char *page = path_join(self->report, "index.html");

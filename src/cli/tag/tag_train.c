@@ -207,7 +207,7 @@ static enum clv_status check_effect(const struct tag_train_state *self, struct c
     const struct clv_tag_training *training = &self->training;
     const char *learner = training->learner->name;
     for (int i = 0; i < CLV_TAG_PARAMETERS; i++) {
-        const char *why = self->is_given[i] ? clv_tag_idle(training, (enum clv_tag_parameter)i) : NULL;
+        const char *why = self->is_given[i] ? clv_tag_unused_reason(training, (enum clv_tag_parameter)i) : NULL;
         FAIL_IF(why, CLV_ERR_USAGE, "--%s cannot be used with --learner %s: %s", clv_tag_parameters[i].name, learner,
                 why);
     }

@@ -56,7 +56,7 @@ static bool train_checkpoints_model_is_own(bool *is_finished, const struct train
     struct clv_model model = {0};
     struct clv_error ignored;
     enum path_kind kind;
-    if (path_look(&kind, options->checkpoint, &ignored) != CLV_OK || kind != PATH_ABSENT)
+    if (path_find_kind(&kind, options->checkpoint, &ignored) != CLV_OK || kind != PATH_ABSENT)
         return true;
     bool is_read = clv_model_read(&model, options->output, &ignored) == CLV_OK;
     const char *command = is_read ? clv_record_get(&model.record, "command") : NULL;

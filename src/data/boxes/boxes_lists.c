@@ -35,7 +35,7 @@ static enum clv_status find_file(char **path, const char *folder, const char *co
         OWNED_ARRAY char *result = path_join(folder, names[i]);
         enum path_kind kind;
         NEED(result);
-        MUST(path_look(&kind, result, err));
+        MUST(path_find_kind(&kind, result, err));
         if (kind == PATH_FILE) {
             *path = TAKE(result);
             return CLV_OK;

@@ -11,7 +11,7 @@ static const char *const extensions[] = {".npy", ".png", ".safetensors", ".npz"}
 #define N_EXTENSIONS (sizeof extensions / sizeof *extensions)
 
 /* Finds the map whose path without extension is `stem`; *path stays NULL if there is none. */
-static enum clv_status look(char **path, const char *stem, struct clv_error *err)
+static enum clv_status find_by_stem(char **path, const char *stem, struct clv_error *err)
 {
     size_t length = strlen(stem);
     OWNED_ARRAY char *found = NULL;
@@ -37,7 +37,7 @@ enum clv_status map_find(char **path, const char *folder, const char *image, str
         if (*part && *part != '/' && strncmp(part, "../", 3) != 0) {
             OWNED_ARRAY char *stem = path_join(folder, part);
             NEED(stem);
-            MUST(look(path, stem, err));
+            MUST(find_by_stem(path, stem, err));
         }
         part = strchr(part, '/');
         part = part ? part + 1 : NULL;

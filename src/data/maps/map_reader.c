@@ -243,8 +243,8 @@ static double memory_of(const struct map_planes *planes)
     return sizeof(float) * (all <= MAP_KEPT ? all : has_block ? n * (double)block_size(planes) : 0) + CHANNEL_PIXEL * n;
 }
 
-static enum clv_status look_at_array(struct map_reader *self, const struct clv_array *array, enum clv_map_layout layout,
-                                     const struct clv_image_limits *limits, struct clv_error *err)
+static enum clv_status open_array(struct map_reader *self, const struct clv_array *array, enum clv_map_layout layout,
+                                  const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct number_array numbers;
     MUST(number_array_of(&numbers, array, err));
@@ -258,7 +258,7 @@ enum clv_status map_reader_of_array(struct map_reader *self, const struct clv_ar
                                     const char *name, const struct clv_image_limits *limits, struct clv_error *err)
 {
     OWNED(map_reader_close) struct map_reader result = {.name = name};
-    enum clv_status status = look_at_array(&result, array, layout, limits, err);
+    enum clv_status status = open_array(&result, array, layout, limits, err);
     if (status)
         return fail_within(err, status, name);
     *self = TAKE(result);

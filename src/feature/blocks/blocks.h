@@ -156,7 +156,7 @@ enum {
     NEXT_SHARE,   /* share of the smaller region's pixels */
     NEXT_NEAR,
     NEXT_TEXTURE, /* overlap x similarity of words .. */
-    NEXT_LOOK,    /* .. and of all other features */
+    NEXT_OTHER,   /* .. and of all other features */
     NEXT_END
 };
 

@@ -31,7 +31,7 @@ const char *edge_feature_name(const struct clv_recipe *recipe, int32_t index)
                                         [NEXT_SHARE] = "next slice: overlap of the smaller region",
                                         [NEXT_NEAR] = "next slice: nearness",
                                         [NEXT_TEXTURE] = "next slice: overlap x texture similarity",
-                                        [NEXT_LOOK] = "next slice: overlap x similarity of all else"};
+                                        [NEXT_OTHER] = "next slice: overlap x similarity of all else"};
     static const char *const of_maps[CLV_MAX_MAPS] = {
         "similarity in map 1", "similarity in map 2", "similarity in map 3", "similarity in map 4",
         "similarity in map 5", "similarity in map 6", "similarity in map 7", "similarity in map 8"};

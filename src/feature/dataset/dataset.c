@@ -66,7 +66,7 @@ enum clv_status dataset_graph(enum clv_graph *graph, const struct clv_dataset *d
     for (size_t i = 0; i < dataset->n && *graph != CLV_GRAPH_ANY; i++) {
         enum clv_graph own;
         MUST(problem_graph(&own, &dataset->items[i].problem, err));
-        dataset_looked_at(dataset, &dataset->items[i].problem);
+        dataset_notify_access(dataset, &dataset->items[i].problem);
         *graph = own > *graph ? own : *graph;
     }
     return CLV_OK;

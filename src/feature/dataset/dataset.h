@@ -1,7 +1,7 @@
 /* The problems of many images. A dataset is filled in three ways: problems are added (dataset.c; letters.c for words),
- * images are extracted (extract.c; frame.c for boxes), or feature files are opened (feature_shards.c, features_read.c).
- * features_write.c writes feature files image by image, dataset_write.c from memory. paging.c decides which pages of
- * files are in memory. Read extract.c first. */
+ * images are extracted (extract.c; privileged.c for boxes), or feature files are opened (feature_shards.c,
+ * features_read.c). features_write.c writes feature files image by image, dataset_write.c from memory. paging.c decides
+ * which pages of files are in memory. Read extract.c first. */
 #ifndef FEATURE_DATASET_DATASET_H
 #define FEATURE_DATASET_DATASET_H
 
@@ -75,10 +75,10 @@ struct clv_dataset {
 /* Must be called each time before a problem's features are read. Releases pages of mapped files now and then, so that
  * the memory for learning does not grow with the files; if the files are larger than memory, it also reads the features
  * at once. Thread-safe. Does nothing if the dataset is NULL or in memory. */
-#define LOOKED_AT_MAX ((size_t)256 << 20)
-void dataset_looked_at(const struct clv_dataset *dataset, const struct clv_problem *problem);
+#define MAX_ACCESSED_BYTES ((size_t)256 << 20)
+void dataset_notify_access(const struct clv_dataset *dataset, const struct clv_problem *problem);
 
-/* Prefetches the features of a problem for which dataset_looked_at will be called soon, at most MAX_EXPECTED calls
+/* Prefetches the features of a problem for which dataset_notify_access will be called soon, at most MAX_EXPECTED calls
  * later, if the files are larger than memory. It affects only the time. */
 #define MAX_EXPECTED 16
 void dataset_expects(const struct clv_dataset *dataset, const struct clv_problem *problem);
@@ -137,12 +137,13 @@ struct item_boxes {
 typedef enum clv_status foreground_estimate(float *foreground, const struct clv_image *image,
                                             const struct item_boxes *boxes, struct clv_error *err);
 
-/* Adds a problem with the example's nodes, no edges and features from boxes to the dataset `frames`. The features are
- * soft bins of an 8 x 8 grid over the box, and the share of pixels outside all boxes. A pixel in several boxes belongs
- * to the one whose centre is nearest in box sizes. An item with unknown boxes has no features. theta[n_nodes][2] is
- * estimate[n_nodes], the probability of foreground, or NULL without it. O(pixels x boxes). */
-enum clv_status frame_add(struct clv_dataset *frames, const struct clv_example *example, const struct item_boxes *boxes,
-                          const float *estimate, const char *name, struct clv_error *err) CLV_CHECK;
+/* Adds a problem with the example's nodes, no edges and features from boxes to the dataset `privileged`. The features
+ * are soft bins of an 8 x 8 grid over the box, and the share of pixels outside all boxes. A pixel in several boxes
+ * belongs to the one whose centre is nearest in box sizes. An item with unknown boxes has no features.
+ * theta[n_nodes][2] is estimate[n_nodes], the probability of foreground, or NULL without it. O(pixels x boxes). */
+enum clv_status privileged_add(struct clv_dataset *privileged, const struct clv_example *example,
+                               const struct item_boxes *boxes, const float *estimate, const char *name,
+                               struct clv_error *err) CLV_CHECK;
 
 /* Extraction of the images of a dataset, in parallel and in order, with bounded memory. */
 
@@ -179,9 +180,9 @@ enum clv_status dataset_add_mirrored(struct clv_dataset *dataset, const struct c
                                      const struct extract_options *how, struct clv_error *err) CLV_CHECK;
 
 /* Extends clv_dataset_extract by boxes, for two labels: an item with boxes but without a mask gets the labels of
- * clv_example_set_boxes (`given` of struct clv_training). *frames (may be NULL) receives the dataset of frame_add, with
- * the same items and nodes. Items with masks need boxes, too, to have these features. */
-enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_dataset **frames,
+ * clv_example_set_boxes (`given` of struct clv_training). *privileged (may be NULL) receives the dataset of
+ * privileged_add, with the same items and nodes. Items with masks need boxes, too, to have these features. */
+enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_dataset **privileged,
                                       const struct clv_set *set, const struct extract_options *how,
                                       struct clv_error *err) CLV_CHECK;
 

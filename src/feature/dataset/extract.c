@@ -343,11 +343,11 @@ enum clv_status extract_set(const struct clv_set *set, const struct extract_opti
 
 /* The dataset that is built, and the open window of slices. */
 struct extract_state {
-    struct clv_dataset *dataset, *frames; /* frames NULL: not needed */
-    const struct item_boxes *boxes;       /* of the next item */
-    struct stack stack;                   /* slices of the open window */
-    const struct clv_item *first;         /* its first slice; NULL: no window is open */
-    size_t first_slice;                   /* the index of that slice in the set */
+    struct clv_dataset *dataset, *privileged; /* privileged NULL: not needed */
+    const struct item_boxes *boxes;           /* of the next item */
+    struct stack stack;                       /* slices of the open window */
+    const struct clv_item *first;             /* its first slice; NULL: no window is open */
+    size_t first_slice;                       /* the index of that slice in the set */
     const size_t *begins; /* [slices], from the next one: 1 + the first item of a window that begins there, or 0 */
     struct slice before;  /* superpixels and pixels of the slice added last */
     const struct clv_image_limits *limits;
@@ -356,7 +356,7 @@ struct extract_state {
 static void extract_state_release(struct extract_state *self)
 {
     clv_dataset_free(self->dataset);
-    clv_dataset_free(self->frames);
+    clv_dataset_free(self->privileged);
     stack_release(&self->stack);
     slice_release(&self->before);
 }
@@ -511,7 +511,7 @@ static enum clv_status add_slice(struct extract_state *self, struct slice *now, 
 {
     OWNED(clv_image_release) struct clv_image image = {0};
     MUST(item_image_read(&image, item, self->limits, err));
-    MUST(slice_look(now, &image, self->stack.at.recipe, err));
+    MUST(slice_set_pixels(now, &image, self->stack.at.recipe, err));
     return stack_add(&self->stack, now, self->first ? &self->before : NULL, err);
 }
 
@@ -544,8 +544,8 @@ static enum clv_status keep(void *context, struct clv_example *example, const st
     struct extract_state *self = context;
     if (self->stack.at.recipe)
         return keep_slice(self, example, item, err);
-    if (self->frames)
-        MUST(frame_add(self->frames, example, self->boxes++, estimate, item->name, err));
+    if (self->privileged)
+        MUST(privileged_add(self->privileged, example, self->boxes++, estimate, item->name, err));
     return take(self, example, item, err);
 }
 
@@ -577,7 +577,7 @@ static void slices_release(struct clv_set *slices)
     array_free(slices->items); /* all other members are views */
 }
 
-enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_dataset **frames,
+enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_dataset **privileged,
                                       const struct clv_set *set, const struct extract_options *how,
                                       struct clv_error *err)
 {
@@ -591,8 +591,8 @@ enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_d
     *dataset = NULL;
     MUST(dataset_check_memory(set, recipe, how->limits, err));
     MUST(clv_dataset_new(&state.dataset, set->labels.n_labels, err));
-    if (boxes && frames)
-        MUST(clv_dataset_new(&state.frames, set->labels.n_labels, err));
+    if (boxes && privileged)
+        MUST(clv_dataset_new(&state.privileged, set->labels.n_labels, err));
     MUST(clv_labels_copy(&state.dataset->labels, &set->labels, err));
     /* Thin structures move from slice to slice. One coupling for all labels would smooth them away; use full tables. */
     if (recipe->nodes == CLV_NODES_PATCHES || (recipe->window && set->labels.n_labels > 2))
@@ -608,7 +608,7 @@ enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_d
     if (recipe->window)
         finish_windows(state.dataset);
     *dataset = TAKE(state.dataset);
-    if (frames)
-        *frames = TAKE(state.frames);
+    if (privileged)
+        *privileged = TAKE(state.privileged);
     return CLV_OK;
 }

@@ -396,7 +396,7 @@ static enum clv_status read_item(struct features_reader *self, size_t index, con
     NEED(item->name);
     memcpy(item->name, name, length);
     enum clv_status status = fill_item(self, item, index, err);
-    dataset_looked_at(self->dataset, &item->problem);
+    dataset_notify_access(self->dataset, &item->problem);
     if (status)
         fail_within(err, status, item->name);
     return status ? fail_within(err, status, self->path) : CLV_OK;
@@ -546,7 +546,7 @@ enum clv_status dataset_example(struct clv_example *example, const struct clv_da
     FAIL_IF(index >= dataset->n, CLV_ERR_USAGE, "there is no item %zu of %zu", index, dataset->n);
     const struct dataset_item *item = &dataset->items[index];
     const struct dataset_file *file = item->file;
-    dataset_looked_at(dataset, &item->problem); /* soon */
+    dataset_notify_access(dataset, &item->problem); /* soon */
     if (!file || !file->superpixels)
         return row_of_nodes(example, &item->problem, err);
     const int32_t *size = file->size[item->number];

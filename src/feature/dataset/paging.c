@@ -1,12 +1,12 @@
 /* Decides which pages of mapped feature files are prefetched and which are released. Files that fit into memory are
- * mapped by huge pages, which are released every LOOKED_AT_MAX bytes. For files that are larger than memory,
+ * mapped by huge pages, which are released every MAX_ACCESSED_BYTES bytes. For files that are larger than memory,
  *
  * - passes in the order of the items are read by huge pages, which is as fast as reading the file from end to end;
  * - for items in random order, each array's part is read at once, the next ones' ahead of their turn
  *   (dataset_expects), and the least recent items' pages are freed, so that the system need not search for memory;
  * - the pages of edges stay in memory if all of them take half of it at most.
  *
- * Paging affects only the time. Start at dataset_looked_at. */
+ * Paging affects only the time. Start at dataset_notify_access. */
 #include "feature/dataset/dataset.h"
 
 #include <pthread.h>
@@ -42,10 +42,10 @@ struct dataset_paging {
     bool is_large;    /* the files are larger than memory */
     bool keeps_edges; /* pages of edges are not released */
     bool is_in_order;
-    int n_against;        /* successive accesses that contradict is_in_order */
-    uintptr_t begin, end; /* addresses of the last item's values */
-    size_t looked_at;     /* bytes since pages were last released */
-    size_t max_looked_at, max_recent_bytes;
+    int n_against;         /* successive accesses that contradict is_in_order */
+    uintptr_t begin, end;  /* addresses of the last item's values */
+    size_t accessed_bytes; /* bytes since pages were last released */
+    size_t max_accessed_bytes, max_recent_bytes;
     struct item_parts recent[MAX_RECENT]; /* ring buffer; only used in random order */
     size_t first, n_recent, recent_bytes;
 };
@@ -164,10 +164,10 @@ static size_t huge_page_of(const struct clv_dataset *dataset)
 /* Counts accessed bytes. Returns whether it is time to release pages. */
 static bool count_bytes(struct dataset_paging *self, size_t bytes)
 {
-    self->looked_at += bytes;
-    if (self->looked_at < self->max_looked_at)
+    self->accessed_bytes += bytes;
+    if (self->accessed_bytes < self->max_accessed_bytes)
         return false;
-    self->looked_at = 0;
+    self->accessed_bytes = 0;
     return true;
 }
 
@@ -196,7 +196,7 @@ static void read_item(const struct clv_dataset *dataset, const struct item_parts
         drop_all_pages(dataset);
 }
 
-void dataset_looked_at(const struct clv_dataset *dataset, const struct clv_problem *problem)
+void dataset_notify_access(const struct clv_dataset *dataset, const struct clv_problem *problem)
 {
     if (!dataset || !dataset->n_files)
         return;
@@ -240,7 +240,7 @@ enum clv_status dataset_paging_new(struct dataset_paging **paging, struct clv_er
     NEED(*paging);
     pthread_mutex_init(&(*paging)->lock, NULL);
     (*paging)->is_in_order = true;
-    (*paging)->max_looked_at = LOOKED_AT_MAX;
+    (*paging)->max_accessed_bytes = MAX_ACCESSED_BYTES;
     return CLV_OK;
 }
 
@@ -284,7 +284,7 @@ enum clv_status dataset_paging_begin(struct clv_dataset *dataset, struct clv_err
     }
     self->keeps_edges = of_edges < left / 2;
     self->max_recent_bytes = (size_t)(left / 4);
-    if (self->max_looked_at > self->max_recent_bytes)
-        self->max_looked_at = self->max_recent_bytes;
+    if (self->max_accessed_bytes > self->max_recent_bytes)
+        self->max_accessed_bytes = self->max_recent_bytes;
     return CLV_OK;
 }

@@ -128,8 +128,8 @@ struct slice {
     int32_t (*motion)[2]; /* of the regions of the previous slice to this one, in working pixels; NULL: not estimated */
 };
 void slice_release(struct slice *slice);
-enum clv_status slice_look(struct slice *slice, const struct clv_image *image, const struct clv_recipe *recipe,
-                           struct clv_error *err) CLV_CHECK; /* sets only `pixels` */
+enum clv_status slice_set_pixels(struct slice *slice, const struct clv_image *image, const struct clv_recipe *recipe,
+                                 struct clv_error *err) CLV_CHECK; /* sets only `pixels` */
 
 struct stack {
     struct layout at;          /* of its recipe, whose `window` is not used here */

@@ -16,8 +16,8 @@ void slice_release(struct slice *slice)
     slice->motion = NULL;
 }
 
-enum clv_status slice_look(struct slice *slice, const struct clv_image *image, const struct clv_recipe *recipe,
-                           struct clv_error *err)
+enum clv_status slice_set_pixels(struct slice *slice, const struct clv_image *image, const struct clv_recipe *recipe,
+                                 struct clv_error *err)
 {
     OWNED(clv_image_release) struct clv_image working = {0};
     MUST(working_image_of(&working, image, recipe, err));
@@ -81,7 +81,7 @@ static void fill_next(struct stack *self, int32_t first, const struct clv_exampl
         f[NEXT_SHARE] = (float)fmin((double)graph->contact[e] / smaller, 1);
         f[NEXT_NEAR] = portable_expf(-(x * x + y * y) * (float)map->n / 2);
         f[NEXT_TEXTURE] = overlap * similarity(distance[0], mean[0]);
-        f[NEXT_LOOK] = overlap * similarity(distance[1], mean[1]);
+        f[NEXT_OTHER] = overlap * similarity(distance[1], mean[1]);
     }
 }
 

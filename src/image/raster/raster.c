@@ -27,8 +27,8 @@ void raster_close(struct raster *self)
 }
 
 /* Describes the part's array in *found. */
-static enum clv_status look_at_array(struct raster_part *part, struct raster *found,
-                                     const struct clv_image_limits *limits, struct clv_error *err)
+static enum clv_status describe_array(struct raster_part *part, struct raster *found,
+                                      const struct clv_image_limits *limits, struct clv_error *err)
 {
     char shape[160];
     struct number_array *array = &part->array;
@@ -52,11 +52,11 @@ static enum clv_status open_array(struct raster_part *part, struct raster *found
                                   struct clv_error *err)
 {
     MUST(npy_parse(&part->array, part->map.bytes, part->map.size, NPY_OF_RASTERS, err));
-    return look_at_array(part, found, limits, err);
+    return describe_array(part, found, limits, err);
 }
 
 /* Describes the part's image in *found. */
-static void look_at_image(struct raster_part *part, struct raster *found)
+static void describe_image(struct raster_part *part, struct raster *found)
 {
     *found = (struct raster){.width = part->image.width,
                              .height = part->image.height,
@@ -73,7 +73,7 @@ static enum clv_status open_image(struct raster_part *part, struct raster *found
                                   const struct clv_image_limits *limits, struct clv_error *err)
 {
     MUST(image_read_plain(&part->image, path, limits, err));
-    look_at_image(part, found);
+    describe_image(part, found);
     return CLV_OK;
 }
 
@@ -220,7 +220,7 @@ enum clv_status raster_of_array(struct raster *self, const struct clv_array *arr
     struct raster found = {0};
     NEED(part);
     MUST(number_array_of(&part->array, array, err));
-    MUST(look_at_array(part, &found, &resolved, err));
+    MUST(describe_array(part, &found, &resolved, err));
     take_part(self, &found, TAKE(part));
     return CLV_OK;
 }
@@ -233,7 +233,7 @@ enum clv_status raster_of_image(struct raster *self, const struct clv_image *ima
     NEED(part);
     part->image = *image;
     NEED(part->image.pixels = array_copy(image->pixels, n, (size_t)image->channels));
-    look_at_image(part, &found);
+    describe_image(part, &found);
     take_part(self, &found, TAKE(part));
     return CLV_OK;
 }

@@ -128,8 +128,8 @@ static enum clv_status find_georeference(struct georeference *georeference, GDAL
 }
 
 /* Reads the size and the bands. A last band of alpha does not count, because GDAL's masks include it. */
-static enum clv_status look(struct raster_gdal *self, struct raster *raster, const struct clv_image_limits *limits,
-                            struct clv_error *err)
+static enum clv_status read_header(struct raster_gdal *self, struct raster *raster,
+                                   const struct clv_image_limits *limits, struct clv_error *err)
 {
     int n = GDALGetRasterCount(self->dataset);
     char **parts = GDALGetMetadata(self->dataset, "SUBDATASETS");
@@ -176,7 +176,7 @@ enum clv_status raster_gdal_open(struct raster_gdal **gdal, struct raster *raste
     self->dataset = GDALOpenEx(path, GDAL_OF_RASTER | GDAL_OF_READONLY, NULL, NULL, NULL);
     if (!self->dataset)
         return fail_gdal(err, "open");
-    MUST(look(self, raster, limits, err));
+    MUST(read_header(self, raster, limits, err));
     MUST(find_georeference(&raster->georeference, self->dataset, err));
     raster->georeference.may_lack_data = may_lack_data(self);
     *gdal = TAKE(self);

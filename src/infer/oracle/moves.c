@@ -132,11 +132,12 @@ static enum clv_status run(struct moves *self, struct clv_oracle *oracle, const 
                            struct clv_error *err)
 {
     self->score = clv_field_score(self->field, self->best);
-    for (int32_t number = 0, n_idle = 0; n_idle < cycle->n_moves; number = (number + 1) % cycle->n_moves) {
+    for (int32_t number = 0, n_without_gain = 0; n_without_gain < cycle->n_moves;
+         number = (number + 1) % cycle->n_moves) {
         bool has_helped;
         cycle->make(self, number);
         MUST(try_move(self, &has_helped, oracle, err));
-        n_idle = has_helped ? 1 : n_idle + 1;
+        n_without_gain = has_helped ? 1 : n_without_gain + 1;
     }
     return CLV_OK;
 }

@@ -157,7 +157,7 @@ enum clv_status checkpoint_read(struct clv_tensors **state, const struct checkpo
     bool is_other_kind = false;
     if (!wanted || !wanted->resume)
         return CLV_OK;
-    MUST(path_look(&kind, wanted->path, err));
+    MUST(path_find_kind(&kind, wanted->path, err));
     if (kind == PATH_ABSENT)
         return CLV_OK;
     OWNED(facts_release) struct facts facts = {0};

@@ -117,7 +117,7 @@ struct decoder {
 enum clv_status decoders_new(struct decoder **decoders, int n, enum clv_engine engine, struct clv_error *err) CLV_CHECK;
 void decoders_free(struct decoder *decoders, int n);
 
-/* Sets the dataset to which the problems belong. From then on it is notified of each access (dataset_looked_at). */
+/* Sets the dataset to which the problems belong. From then on it is notified of each access (dataset_notify_access). */
 void decoders_watch(struct decoder *decoders, int n, const struct clv_dataset *source);
 
 /* y = argmax_y f(y) over all nodes, as in segmentation. */
@@ -294,7 +294,7 @@ void dual_set_variance(struct dual_point *point, const double *variance);
 
 /* Returns why no weight starts at random, as a clause for an error message, or NULL if some do. Either weights are
  * given, or `all_random` is false and start_weights would sample none. */
-const char *idle_start(const struct clv_training *training, bool all_random);
+const char *random_start_unused_reason(const struct clv_training *training, bool all_random);
 
 /* Sets the first weights of learners with hidden nodes: w[clv_weight_layout_size] = the training's init or, without
  * one, 0. Weights of features that occur only at hidden nodes or their edges are normal variables of this standard
@@ -315,9 +315,9 @@ void l1_ball_project(double *w, size_t n, double radius, double *scratch);
 /* Returns why a parameter cannot change the result of a training, whatever its value, as a clause ("--paper is 1",
  * "every image has a mask"), which is in `space` if it had to be composed; NULL if it can. The values of other
  * parameters are taken into account. A training without a dataset is judged only by its parameters. */
-#define IDLE_SPACE 80
-const char *learner_idle(char space[IDLE_SPACE], const struct clv_learner *learner, const struct clv_training *training,
-                         int parameter);
+#define UNUSED_REASON_SIZE 80
+const char *learner_unused_reason(char space[UNUSED_REASON_SIZE], const struct clv_learner *learner,
+                                  const struct clv_training *training, int parameter);
 
 /* Index of the parameter of that role, or -1. */
 int learner_role(const struct clv_learner *learner, enum clv_role role);
@@ -407,18 +407,18 @@ static inline bool state_lies_within(int64_t number, size_t most)
 
 /* The course of a training does what the loops of learners have in common. The loop itself is in the learner's file;
  * the course decides whether it continues, adds the points of the curve, writes the checkpoints and ends the training.
- * A look evaluates the weights of that moment and adds their point to the curve.
+ * A point of the curve evaluates the weights of that moment.
  *
  *     course_open(&course, &NAME_learner, result, &examples);
  *     course.n_passes = ..;
- *     course.look_every = 5;
+ *     course.passes_per_point = 5;
  *     course_holds(&course, (struct state_field){"w", CLV_F64, size, w, STATE_FINITE});
  *     MUST(course_resume(&course, err));
  *     while (course_goes_on(&course))
- *         MUST(course_take(&course, course_lacks_look(&course) ? look(..) : run_pass(..)));
+ *         MUST(course_take(&course, course_needs_point(&course) ? add_point(..) : run_pass(..)));
  *     return course_end(&course, w, err);
  *
- * where run_pass takes its examples in an order that follows from course.pass, and look ends in course_look:
+ * where run_pass takes its examples in an order that follows from course.pass, and add_point ends in course_add_point:
  *
  *     while (course_pass_goes_on(&course)) {
  *         .. a step on the examples order[course.n_taken], of which there are course_batch(&course) ..
@@ -429,7 +429,7 @@ static inline bool state_lies_within(int64_t number, size_t most)
  * the next one. A training that was stopped or killed and is resumed from there gives the same bytes. Steps that are
  * stopped in the middle (CLV_ERR_INTERRUPTED) must leave the fields as they were. Learners with another kind of
  * position, or whose fields have to be gathered first, have a `save` and read their state themselves; their loops use
- * course_stops, course_take, course_keep, course_look and course_end. */
+ * course_stops, course_take, course_keep, course_add_point and course_end. */
 struct course {
     const struct clv_training *training;
     struct clv_training_result *result;
@@ -439,18 +439,18 @@ struct course {
     size_t n_fields;
     enum clv_status (*save)(void *owner, struct clv_error *err); /* writes the checkpoint; NULL: fields and position */
     void *owner;
-    size_t pass, n_passes; /* complete ones, and all; passes, rounds or steps, which progress counts */
-    size_t n_taken;        /* examples of the pass that its steps have used */
-    const int32_t *order;  /* [n] examples in the order of the pass, which are read ahead; NULL: not known */
-    size_t batch;          /* examples of a step; the last step of a pass may have fewer; 1 at first */
-    size_t look_every;     /* passes between two looks; the last pass has a look as well; 0: the loop decides */
-    bool looks_first;      /* a look precedes the first pass */
-    bool is_quiet;         /* looks do not report progress */
-    bool skips_loss;       /* looks do not measure the loss on the examples, which would take another pass */
-    bool is_begun;         /* steps may have been made, so preparations are not repeated */
-    bool is_over;          /* set by a learner that needs no more passes */
-    bool stopped;          /* the caller asked to stop */
-    char note[256];        /* about the curve's last point */
+    size_t pass, n_passes;   /* complete ones, and all; passes, rounds or steps, which progress counts */
+    size_t n_taken;          /* examples of the pass that its steps have used */
+    const int32_t *order;    /* [n] examples in the order of the pass, which are read ahead; NULL: not known */
+    size_t batch;            /* examples of a step; the last step of a pass may have fewer; 1 at first */
+    size_t passes_per_point; /* the last pass has a point, too; 0: the loop decides */
+    bool starts_with_point;  /* a point precedes the first pass */
+    bool is_quiet;           /* points are not reported as progress */
+    bool skips_loss;         /* points lack the loss on the examples, which would take another pass */
+    bool is_begun;           /* steps may have been made, so preparations are not repeated */
+    bool is_over;            /* set by a learner that needs no more passes */
+    bool stopped;            /* the caller asked to stop */
+    char note[256];          /* about the curve's last point */
 };
 
 /* Opens a course that has no fields and no passes yet. */
@@ -463,11 +463,11 @@ void course_holds(struct course *self, struct state_field field);
 /* Fills fields, position and curve if there is a checkpoint of a training that had begun. */
 enum clv_status course_resume(struct course *self, struct clv_error *err) CLV_CHECK;
 
-/* Whether a look is due, or a pass is left and no stop was requested. */
+/* Whether a point is due, or a pass is left and no stop was requested. */
 bool course_goes_on(struct course *self);
 
-/* Whether a look is due and the curve has no point of this pass yet. */
-bool course_lacks_look(const struct course *self);
+/* Whether a point is due and the curve has none of this pass yet. */
+bool course_needs_point(const struct course *self);
 
 /* Whether the pass has another step. Once all of its examples are taken the pass is complete and is counted. */
 bool course_pass_goes_on(struct course *self);
@@ -490,8 +490,8 @@ enum clv_status course_keep(struct course *self, struct clv_error *err) CLV_CHEC
 /* Adds a point to the curve and reports it: "objective .., gap .., training loss ..", or `note` in place of the first
  * two. The losses are those of w: on the examples, unless skips_loss is set, and on the training's validation set if it
  * has one. */
-enum clv_status course_look(struct course *self, struct clv_curve_point point, const char *note, const double *w,
-                            struct clv_error *err) CLV_CHECK;
+enum clv_status course_add_point(struct course *self, struct clv_curve_point point, const char *note, const double *w,
+                                 struct clv_error *err) CLV_CHECK;
 
 /* Sets the result: w, and whether the course was stopped. If it was, a last checkpoint is written. */
 enum clv_status course_end(struct course *self, const double *w, struct clv_error *err) CLV_CHECK;

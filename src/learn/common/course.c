@@ -68,11 +68,11 @@ enum clv_status course_resume(struct course *self, struct clv_error *err)
     return CLV_OK;
 }
 
-bool course_lacks_look(const struct course *self)
+bool course_needs_point(const struct course *self)
 {
     const struct clv_training_result *result = self->result;
-    bool is_due = self->look_every && !self->n_taken && (self->pass || self->looks_first) &&
-                  (self->pass % self->look_every == 0 || self->pass == self->n_passes);
+    bool is_due = self->passes_per_point && !self->n_taken && (self->pass || self->starts_with_point) &&
+                  (self->pass % self->passes_per_point == 0 || self->pass == self->n_passes);
     return is_due && (!result->n_curve || result->curve[result->n_curve - 1].pass != (double)self->pass);
 }
 
@@ -86,7 +86,7 @@ bool course_goes_on(struct course *self)
 {
     if (self->stopped || self->is_over)
         return false;
-    bool goes_on = course_lacks_look(self) || (self->pass < self->n_passes && !course_stops(self));
+    bool goes_on = course_needs_point(self) || (self->pass < self->n_passes && !course_stops(self));
     self->is_begun = self->is_begun || goes_on;
     return goes_on;
 }
@@ -147,8 +147,8 @@ static void describe(struct course *self, const struct clv_curve_point *point, c
         add_to_note(self, "validation loss", result->validation_loss[result->n_curve - 1]);
 }
 
-enum clv_status course_look(struct course *self, struct clv_curve_point point, const char *note, const double *w,
-                            struct clv_error *err)
+enum clv_status course_add_point(struct course *self, struct clv_curve_point point, const char *note, const double *w,
+                                 struct clv_error *err)
 {
     struct clv_training_result *result = self->result;
     const struct clv_decoding *decoding = &result->decoding;

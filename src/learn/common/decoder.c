@@ -79,7 +79,7 @@ static enum clv_status load(struct decoder *self, const struct clv_problem *prob
                             struct clv_error *err)
 {
     struct clv_field *field = &self->field;
-    dataset_looked_at(self->source, problem);
+    dataset_notify_access(self->source, problem);
     size_t n = (size_t)problem->n_nodes, n_tables = is_shared ? 1 : (size_t)problem->n_edges;
     size_t n_pairwise = n_tables * entries_per_edge(layout);
     if (array_reserve((void **)&field->unary, &self->unary_capacity, n * clv_weight_layout_rows(layout),

@@ -47,7 +47,7 @@ static enum clv_status survey_example(void *context, size_t index, int thread, s
     struct examples *self = survey->examples;
     const struct clv_problem *problem = &self->problems[index];
     double n_known = 0, squares = 0;
-    dataset_looked_at(self->training->dataset, problem);
+    dataset_notify_access(self->training->dataset, problem);
     for (int32_t i = 0; i < problem->n_nodes; i++) {
         if (problem->label[i] == CLV_UNKNOWN)
             continue;

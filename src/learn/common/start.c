@@ -58,7 +58,7 @@ enum clv_status start_weights(double *w, const struct clv_training *training, do
     return CLV_OK;
 }
 
-const char *idle_start(const struct clv_training *training, bool all_random)
+const char *random_start_unused_reason(const struct clv_training *training, bool all_random)
 {
     size_t n_random = 0, size = clv_weight_layout_size(&training->layout);
     if (training->init)

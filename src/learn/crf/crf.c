@@ -144,15 +144,16 @@ static enum clv_status evaluate(double *value, double *gradient, void *context, 
 }
 
 /* Adds a step's point to the curve. */
-static enum clv_status look(struct crf *self, struct clv_error *err)
+static enum clv_status add_point(struct crf *self, struct clv_error *err)
 {
     double objective = self->lbfgs.value, slope = lbfgs_slope(&self->lbfgs);
     double dual = self->penalty == PENALTY_L2 ? objective - slope * slope / (4 * self->lambda) : NAN;
     char note[96];
     point_snprintf(note, sizeof note, "objective %.4f, gradient %.2g", objective, slope);
     self->course.pass = self->course.result->n_curve + 1;
-    return course_look(&self->course, (struct clv_curve_point){(double)self->state.n_evaluations, objective, dual, NAN},
-                       note, self->lbfgs.x, err);
+    return course_add_point(&self->course,
+                            (struct clv_curve_point){(double)self->state.n_evaluations, objective, dual, NAN}, note,
+                            self->lbfgs.x, err);
 }
 
 static bool is_done(const struct crf *self)
@@ -188,7 +189,7 @@ static enum clv_status minimise(struct crf *self, struct clv_error *err)
         if (!moved)
             break;
         state->n_evaluations += (size_t)n_tried;
-        MUST(look(self, err));
+        MUST(add_point(self, err));
         MUST(course_keep(&self->course, err));
     }
     return CLV_OK;
@@ -222,7 +223,7 @@ static enum clv_status choose_decoding(struct clv_decoding *decoding, const stru
     bool is_chain = self->objective.k > 2 || self->objective.is_shared;
     for (size_t i = 0; i < self->examples.n && is_chain && self->objective.has_pairs; i++) {
         enum clv_graph graph;
-        dataset_looked_at(self->examples.training->dataset, &self->examples.problems[i]);
+        dataset_notify_access(self->examples.training->dataset, &self->examples.problems[i]);
         MUST(problem_graph(&graph, &self->examples.problems[i], err));
         is_chain = graph == CLV_GRAPH_CHAIN;
     }

@@ -308,7 +308,7 @@ static enum clv_status crf_worker_add(double *nll, double *sums, struct crf_work
 {
     const struct examples *examples = objective->examples;
     const struct clv_problem *problem = &examples->problems[example];
-    dataset_looked_at(examples->training->dataset, problem);
+    dataset_notify_access(examples->training->dataset, problem);
     if (!objective->has_pairs || is_linear(problem))
         return add_chains(nll, sums, self, objective, problem, err);
     enum clv_status status = add_forest(nll, sums, self, objective, problem, err);
@@ -332,7 +332,7 @@ static void survey(struct crf_objective *self)
     self->is_shared = self->has_pairs && examples->layout.n_edge_features == 1;
     for (size_t i = 0; i < examples->n; i++) {
         const struct clv_problem *problem = &examples->problems[i];
-        dataset_looked_at(examples->training->dataset, problem);
+        dataset_notify_access(examples->training->dataset, problem);
         self->is_shared = self->is_shared && has_plain_edges(problem);
         clv_joint_feature_add(self->empirical, problem, &examples->layout, problem->label, 1);
     }

@@ -60,7 +60,7 @@ static enum clv_status take_plain_step(struct hidden_descent *self, struct clv_e
     return CLV_OK;
 }
 
-/* Executes the next part of the published procedure: the plane, one of n_inner plain steps, or a look. */
+/* Executes the next part of the published procedure: the plane, one of n_inner plain steps, or a point of the curve. */
 static enum clv_status run_plain_stage(struct hidden_descent *self, struct clv_error *err)
 {
     struct hidden_position *position = &self->position;
@@ -75,11 +75,11 @@ static enum clv_status run_plain_stage(struct hidden_descent *self, struct clv_e
     if (position->stage == STAGE_LOWER) {
         if (position->n_inner < self->n_inner && !is_done(self))
             return take_plain_step(self, err);
-        position->stage = STAGE_LOOK;
+        position->stage = STAGE_POINT;
         return CLV_OK;
     }
-    if (position->stage == STAGE_LOOK)
-        MUST(hidden_descent_look(self, self->best, err));
+    if (position->stage == STAGE_POINT)
+        MUST(hidden_descent_add_point(self, self->best, err));
     position->stage = STAGE_LINEARISE;
     return CLV_OK;
 }
@@ -90,7 +90,7 @@ static enum clv_status start_dual(struct hidden_descent *self, struct clv_error 
     MUST(linearise(self, err));
     MUST(surrogate_at(&self->position.lowest, self, self->best, err));
     hidden_dual_set_plane(self->dual, self->plane);
-    self->position.next_look = self->course.look_every;
+    self->position.next_point = self->course.passes_per_point;
     self->position.stage = STAGE_LOWER;
     return CLV_OK;
 }
@@ -121,7 +121,7 @@ static enum clv_status evaluate(struct hidden_descent *self, struct clv_error *e
     MUST(surrogate_at(&value, self, self->dual->average, err));
     self->course.pass++;
     self->position.n_inner = 0;
-    self->position.stage = STAGE_LOOK;
+    self->position.stage = STAGE_POINT;
     if (value < self->position.lowest) {
         self->position.lowest = value;
         memcpy(self->best, self->dual->average, self->hidden.size * sizeof *self->best);
@@ -137,15 +137,15 @@ static enum clv_status move_plane(struct hidden_descent *self, struct clv_error 
     MUST(linearise(self, err));
     self->position.lowest += tangent - inner_product(self->best, self->plane, size);
     hidden_dual_set_plane(self->dual, self->plane);
-    self->position.stage = STAGE_LOOK;
+    self->position.stage = STAGE_POINT;
     return CLV_OK;
 }
 
-static enum clv_status look(struct hidden_descent *self, struct clv_error *err)
+static enum clv_status add_point(struct hidden_descent *self, struct clv_error *err)
 {
-    if (self->course.pass >= self->position.next_look || is_done(self)) {
-        MUST(hidden_descent_look(self, self->best, err));
-        self->position.next_look = self->course.pass + self->course.look_every;
+    if (self->course.pass >= self->position.next_point || is_done(self)) {
+        MUST(hidden_descent_add_point(self, self->best, err));
+        self->position.next_point = self->course.pass + self->course.passes_per_point;
     }
     self->position.stage = STAGE_LOWER;
     return CLV_OK;
@@ -158,9 +158,9 @@ static enum clv_status run_dual_stage(struct hidden_descent *self, struct clv_er
     case STAGE_LOWER: return lower(self, err);
     case STAGE_EVALUATE: return evaluate(self, err);
     case STAGE_LINEARISE: return move_plane(self, err);
-    case STAGE_LOOK: break;
+    case STAGE_POINT: break;
     }
-    return look(self, err);
+    return add_point(self, err);
 }
 
 /* Starts from the checkpoint, or at the beginning. */

@@ -75,9 +75,9 @@ struct hidden_settings {
     size_t cells;                                   /* most table cells of bucket elimination per term */
 };
 
-/* Which terms of an example a pass computes. HIDDEN_LOOK computes both and leaves messages and counts of runs
- * unchanged, so that the number of looks does not change what is learned. */
-enum hidden_terms { HIDDEN_FREE = 1, HIDDEN_CLAMPED = 2, HIDDEN_BOTH = 3, HIDDEN_LOOK = 7 };
+/* Which terms of an example a pass computes. HIDDEN_EVALUATE computes both and leaves messages and counts of runs
+ * unchanged, so that points of the curve do not change the weights. */
+enum hidden_terms { HIDDEN_FREE = 1, HIDDEN_CLAMPED = 2, HIDDEN_BOTH = 3, HIDDEN_EVALUATE = 7 };
 
 /* The method that computes a term. */
 enum hidden_method { HIDDEN_PROPAGATION, HIDDEN_FOREST, HIDDEN_BUCKETS, HIDDEN_CUT };
@@ -167,15 +167,15 @@ struct clv_decoding hidden_decoding(const struct hidden_settings *settings);
 enum hidden_solver { SOLVER_ADAGRAD, SOLVER_SUBGRADIENT, SOLVER_CCCP, SOLVER_FULL_ADAGRAD };
 
 /* The next stage of the concave-convex procedure; other solvers stay in STAGE_LOWER. */
-enum hidden_stage { STAGE_START, STAGE_LOWER, STAGE_EVALUATE, STAGE_LINEARISE, STAGE_LOOK };
+enum hidden_stage { STAGE_START, STAGE_LOWER, STAGE_EVALUATE, STAGE_LINEARISE, STAGE_POINT };
 
 /* The position of a descent between two steps, in addition to its course's pass and n_taken. */
 struct hidden_position {
     bool is_sharp; /* whether smooth passes, if any, are over */
     enum hidden_stage stage;
-    size_t n_inner;   /* passes since the linearisation */
-    size_t next_look; /* pass of the curve's next point */
-    double lowest;    /* value of the convex problem's objective at `best` */
+    size_t n_inner;    /* passes since the linearisation */
+    size_t next_point; /* pass of the curve's next point */
+    double lowest;     /* value of the convex problem's objective at `best` */
 };
 
 struct hidden_dual;
@@ -215,7 +215,7 @@ enum clv_status hidden_descent_run(struct hidden_descent *self, struct clv_error
 void hidden_descent_step(struct hidden_descent *self);
 
 /* Adds a point to the curve, for weights w[size]. Costs a pass and the decoding of all examples. */
-enum clv_status hidden_descent_look(struct hidden_descent *self, const double *w, struct clv_error *err) CLV_CHECK;
+enum clv_status hidden_descent_add_point(struct hidden_descent *self, const double *w, struct clv_error *err) CLV_CHECK;
 
 /* Runs the concave-convex procedure from self->ascent.w or a checkpoint; ends the course at the lowest point. */
 enum clv_status hidden_cccp(struct hidden_descent *self, struct clv_error *err) CLV_CHECK;
@@ -300,7 +300,7 @@ struct hidden_workspace {
     struct clv_bp *bp;
     struct clv_oracle *oracle; /* for minimum cuts */
     struct hidden_rest rest;
-    bool is_looking; /* the pass leaves items unchanged */
+    bool is_evaluation; /* the pass leaves items unchanged */
     struct bucket free_bucket, clamped_bucket;
     struct hidden_term free, clamped;
     struct hidden_term other;               /* the worse of two candidates for `free` */

@@ -66,14 +66,14 @@ void hidden_descent_step(struct hidden_descent *self)
     }
 }
 
-enum clv_status hidden_descent_look(struct hidden_descent *self, const double *w, struct clv_error *err)
+enum clv_status hidden_descent_add_point(struct hidden_descent *self, const double *w, struct clv_error *err)
 {
     struct course *course = &self->course;
     double free, clamped;
     MUST(hidden_gradient(self->gradient, &free, &clamped, &self->hidden,
-                         &(struct hidden_pass){HIDDEN_LOOK, self->all, self->hidden.examples.n, w}, err));
+                         &(struct hidden_pass){HIDDEN_EVALUATE, self->all, self->hidden.examples.n, w}, err));
     double objective = self->lambda / 2 * squares_of(w, self->hidden.size) + free - clamped;
-    return course_look(course, (struct clv_curve_point){(double)course->pass, objective, NAN, NAN}, "", w, err);
+    return course_add_point(course, (struct clv_curve_point){(double)course->pass, objective, NAN, NAN}, "", w, err);
 }
 
 /* Replaces sums by maxima from now on, with steps that are short enough to stay near the current weights. */
@@ -128,8 +128,8 @@ static enum clv_status run_passes(struct hidden_descent *self, struct clv_error 
         self->n_smooth = 0;
     MUST(begin(self, err));
     while (course_goes_on(course)) {
-        if (course_lacks_look(course)) {
-            MUST(hidden_descent_look(self, ascent_point(&self->ascent), err));
+        if (course_needs_point(course)) {
+            MUST(hidden_descent_add_point(self, ascent_point(&self->ascent), err));
             continue;
         }
         if (course->pass == self->n_smooth && self->n_smooth > 0 && !self->position.is_sharp) {

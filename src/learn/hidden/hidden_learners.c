@@ -117,7 +117,7 @@ static void choose_settings(struct hidden_descent *self)
     self->n_inner = given[INNER] >= 2 ? (size_t)given[INNER] : self->is_published ? 60 : 6;
     bool has_batches = given[BATCH] >= 1 && hidden_descent_is_adagrad(self) && !self->is_published;
     course->batch = has_batches && given[BATCH] < n ? (size_t)given[BATCH] : examples->n;
-    course->look_every = given[CURVE] >= 1 ? (size_t)given[CURVE] : (course->n_passes + 9) / 10;
+    course->passes_per_point = given[CURVE] >= 1 ? (size_t)given[CURVE] : (course->n_passes + 9) / 10;
     double maximised = self->is_constant && self->solver != SOLVER_CCCP ? 0.001 : 0.01;
     if (self->is_published)
         self->rate = given[RATE] > 0 ? given[RATE] : self->hidden.settings.hidden_temperature > 0 ? 0.02 : maximised;
@@ -203,7 +203,8 @@ static enum clv_status train_eps(struct clv_training_result *result, const struc
 }
 
 /* Returns why a parameter of belief propagation or of elimination has no effect, as a clause, or NULL if it has one. */
-static const char *idle_inference(const struct clv_training *training, int parameter, double visible, double hidden)
+static const char *inference_unused_reason(const struct clv_training *training, int parameter, double visible,
+                                           double hidden)
 {
     struct hidden_settings settings = {.visible_temperature = visible,
                                        .hidden_temperature = hidden,
@@ -215,39 +216,39 @@ static const char *idle_inference(const struct clv_training *training, int param
     return settings.cells ? "elimination of that many --cells is exact" : "inference is exact on these graphs";
 }
 
-static const char *idle(const struct clv_training *training, int parameter, double visible, double hidden)
+static const char *unused_reason(const struct clv_training *training, int parameter, double visible, double hidden)
 {
     switch (parameter) {
     case RATE:
         return training->parameters[SOLVER] == SOLVER_CCCP && !is_published(training)
                    ? "--solver is cccp and --paper is 0"
                    : NULL;
-    case START: return idle_start(training, is_published(training));
+    case START: return random_start_unused_reason(training, is_published(training));
     case SMOOTH: return visible > 0 ? "there are no maxima to smooth" : NULL;
     case SWEEPS:
-    case CELLS: return idle_inference(training, parameter, visible, hidden);
+    case CELLS: return inference_unused_reason(training, parameter, visible, hidden);
     default: return NULL;
     }
 }
 
-static const char *idle_mssvm(const struct clv_training *training, int parameter)
+static const char *mssvm_unused_reason(const struct clv_training *training, int parameter)
 {
-    return idle(training, parameter, 0, 1);
+    return unused_reason(training, parameter, 0, 1);
 }
 
-static const char *idle_lssvm(const struct clv_training *training, int parameter)
+static const char *lssvm_unused_reason(const struct clv_training *training, int parameter)
 {
-    return idle(training, parameter, 0, 0);
+    return unused_reason(training, parameter, 0, 0);
 }
 
-static const char *idle_hcrf(const struct clv_training *training, int parameter)
+static const char *hcrf_unused_reason(const struct clv_training *training, int parameter)
 {
-    return idle(training, parameter, 1, 1);
+    return unused_reason(training, parameter, 1, 1);
 }
 
-static const char *idle_eps(const struct clv_training *training, int parameter)
+static const char *eps_unused_reason(const struct clv_training *training, int parameter)
 {
-    return idle(training, parameter, training->parameters[EPSILON], hidden_epsilon(training));
+    return unused_reason(training, parameter, training->parameters[EPSILON], hidden_epsilon(training));
 }
 
 /* Returns the bytes of the parts of the gradient, of the vectors of cccp's dual with a plane per example, of the three
@@ -265,25 +266,25 @@ static double bytes(const struct clv_training *training)
 }
 
 /* A row of the learners' table: the four share all fields except these. */
-#define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, IDLE, SCORES)                                                        \
+#define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, UNUSED_REASON, SCORES)                                               \
     {                                                                                                                  \
         .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = true, .takes_hidden = true,    \
         .train = (TRAIN), .n_vectors = 7, .bytes = bytes, .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL,                \
-        .idle = (IDLE), .scores = (SCORES),                                                                            \
+        .unused_reason = (UNUSED_REASON), .scores = (SCORES),                                                          \
     }
 
 const struct clv_learner mssvm_learner =
     LEARNER("mssvm", "marginal structured SVM: hidden nodes are summed out (Ping, Liu & Ihler 2014)", parameters,
-            train_mssvm, idle_mssvm, CLV_SCORES_MARGIN);
+            train_mssvm, mssvm_unused_reason, CLV_SCORES_MARGIN);
 
 const struct clv_learner lssvm_learner =
     LEARNER("lssvm", "latent structured SVM: hidden nodes are maximised over (Yu & Joachims 2009)", parameters,
-            train_lssvm, idle_lssvm, CLV_SCORES_MARGIN);
+            train_lssvm, lssvm_unused_reason, CLV_SCORES_MARGIN);
 
 const struct clv_learner hcrf_learner =
     LEARNER("hcrf", "hidden conditional random field: the likelihood of the known labels (Quattoni et al. 2007)",
-            likelihood_parameters, train_hcrf, idle_hcrf, CLV_SCORES_WEIGHTED_LIKELIHOOD);
+            likelihood_parameters, train_hcrf, hcrf_unused_reason, CLV_SCORES_WEIGHTED_LIKELIHOOD);
 
 const struct clv_learner eps_learner = LEARNER(
     "eps", "between them: visible and hidden nodes at temperatures of their own (Ping, Liu & Ihler 2014, equation 5)",
-    extension_parameters, train_eps, idle_eps, CLV_SCORES_MARGIN);
+    extension_parameters, train_eps, eps_unused_reason, CLV_SCORES_MARGIN);

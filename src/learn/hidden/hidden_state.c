@@ -14,7 +14,7 @@ enum {
     POSITION_STEPS,
     POSITION_STAGE,
     POSITION_INNER,
-    POSITION_NEXT_LOOK,
+    POSITION_NEXT_POINT,
     N_POSITION
 };
 enum { OF_LOWEST, OF_LOSS, OF_STEPS, N_NUMBERS };
@@ -105,7 +105,7 @@ enum clv_status hidden_save(void *descent, struct clv_error *err)
                                          [POSITION_STEPS] = (int64_t)self->ascent.n_steps,
                                          [POSITION_STAGE] = position->stage,
                                          [POSITION_INNER] = (int64_t)position->n_inner,
-                                         [POSITION_NEXT_LOOK] = (int64_t)position->next_look};
+                                         [POSITION_NEXT_POINT] = (int64_t)position->next_point};
     memcpy(gathered.position, numbers, sizeof numbers);
     gathered.numbers[OF_LOWEST] = position->lowest;
     gathered.numbers[OF_LOSS] = self->dual ? self->dual->point.loss : 0;
@@ -130,9 +130,9 @@ static enum clv_status check_position(const int64_t *position, const struct hidd
         return state_refuse(&self->course.checkpoints, "within a step", err);
     if (!state_lies_within(position[POSITION_STEPS], most * n))
         return state_refuse(&self->course.checkpoints, "after steps that were not made", err);
-    if (!state_lies_within(position[POSITION_STAGE], is_cccp ? STAGE_LOOK : STAGE_LOWER) ||
+    if (!state_lies_within(position[POSITION_STAGE], is_cccp ? STAGE_POINT : STAGE_LOWER) ||
         !state_lies_within(position[POSITION_INNER], self->n_inner) ||
-        !state_lies_within(position[POSITION_NEXT_LOOK], most + course->look_every))
+        !state_lies_within(position[POSITION_NEXT_POINT], most + course->passes_per_point))
         return state_refuse(&self->course.checkpoints, "at a stage that there is not", err);
     return CLV_OK;
 }
@@ -156,7 +156,7 @@ enum clv_status hidden_state_open(struct clv_tensors **tensors, struct hidden_de
     self->position = (struct hidden_position){.is_sharp = position[POSITION_SHARP] != 0,
                                               .stage = (enum hidden_stage)position[POSITION_STAGE],
                                               .n_inner = (size_t)position[POSITION_INNER],
-                                              .next_look = (size_t)position[POSITION_NEXT_LOOK]};
+                                              .next_point = (size_t)position[POSITION_NEXT_POINT]};
     *tensors = TAKE(result);
     return CLV_OK;
 }

@@ -158,7 +158,7 @@ bool hidden_propagates(const struct clv_training *training, const struct hidden_
     for (size_t i = 0; !is_found && i < training->n_examples; i++) {
         struct hidden_item item = {0};
         struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
-        dataset_looked_at(training->dataset, &problem);
+        dataset_notify_access(training->dataset, &problem);
         is_found = !problem.label ||
                    hidden_choose_both(&item, space, settings, &problem, &training->layout, &ignored) != CLV_OK ||
                    item.free_by == HIDDEN_PROPAGATION || item.clamped_by == HIDDEN_PROPAGATION;
@@ -191,7 +191,7 @@ static enum clv_status resume(struct hidden_workspace *self, struct clv_bp_optio
 /* Stores the run's messages in the item, unless the run only evaluates. */
 static void keep(struct hidden_workspace *self, enum hidden_messages which)
 {
-    if (self->is_looking || !self->item->messages[which])
+    if (self->is_evaluation || !self->item->messages[which])
         return;
     bp_keep_messages(self->item->messages[which], self->bp);
     self->item->has_messages[which] = 1;
@@ -200,7 +200,7 @@ static void keep(struct hidden_workspace *self, enum hidden_messages which)
 /* Counts a run for the free term, and its sweeps. */
 static void count(const struct hidden_workspace *self)
 {
-    if (self->is_looking)
+    if (self->is_evaluation)
         return;
     self->item->n_runs++;
     self->item->n_sweeps += self->bp->n_iterations;

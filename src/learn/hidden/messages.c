@@ -75,7 +75,7 @@ struct comm_piece messages_piece(const struct hidden *self, size_t index, enum h
                                  enum hidden_terms terms)
 {
     float *messages = self->items[index].messages[which];
-    bool is_changed = terms != HIDDEN_LOOK && terms & (which == HIDDEN_OF_CLAMPED ? HIDDEN_CLAMPED : HIDDEN_FREE);
+    bool is_changed = terms != HIDDEN_EVALUATE && terms & (which == HIDDEN_OF_CLAMPED ? HIDDEN_CLAMPED : HIDDEN_FREE);
     return (struct comm_piece){messages, messages && is_changed ? n_messages(self, index) * sizeof *messages : 0};
 }
 

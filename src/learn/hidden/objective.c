@@ -181,7 +181,7 @@ static enum clv_status run_example(const struct parts *parts, size_t index, doub
     const struct clv_weight_layout *layout = &self->examples.layout;
     const struct clv_problem *problem = &self->examples.problems[index];
     MUST(hidden_workspace_set(space, &self->settings, item, problem, layout, err));
-    space->is_looking = pass->terms == HIDDEN_LOOK;
+    space->is_evaluation = pass->terms == HIDDEN_EVALUATE;
     MUST(decoder_load(decoder, problem, layout, pass->w, err));
     if (pass->terms & HIDDEN_CLAMPED)
         MUST(hidden_clamped(space, &decoder->field, problem->label, err));
@@ -259,7 +259,7 @@ enum clv_status hidden_gradient(double *gradient, double *free, double *clamped,
     const size_t n = pass->n;
     struct parts parts = {self, *pass, hidden_parts(n)};
     double sum_free = 0, sum_clamped = 0, share = 1 / (double)n;
-    bool remembers = self->examples.training->checkpoints && pass->terms != HIDDEN_LOOK;
+    bool remembers = self->examples.training->checkpoints && pass->terms != HIDDEN_EVALUATE;
     if (remembers)
         MUST(remember(self, taken, n, err));
     enum clv_status status = comm_for(parts.n, self->examples.n_threads, run_part, part_results, &parts, err);

@@ -134,7 +134,7 @@ static enum clv_status compute_terms(struct latent *self, const int32_t *taken, 
     return comm_for(n, self->examples.n_threads, one_example, example_results, &work, err);
 }
 
-enum clv_status latent_look(struct latent *self, const double *w, latent_terms *terms, struct clv_error *err)
+enum clv_status latent_compute_terms(struct latent *self, const double *w, latent_terms *terms, struct clv_error *err)
 {
     return compute_terms(self, self->all, self->examples.n, w, terms, err);
 }
@@ -142,7 +142,7 @@ enum clv_status latent_look(struct latent *self, const double *w, latent_terms *
 enum clv_status latent_objective(double *objective, struct latent *self, const double *w, latent_terms *terms,
                                  struct clv_error *err)
 {
-    MUST(latent_look(self, w, terms, err));
+    MUST(latent_compute_terms(self, w, terms, err));
     double sum = 0;
     for (size_t i = 0; i < self->examples.n; i++)
         sum += self->hinge[i];
@@ -190,7 +190,7 @@ static void sum_gradients(struct latent *self, const int32_t *taken, size_t n, d
 static enum clv_status take_plain_step(struct latent *self, struct ascent *ascent, double rate, latent_terms *terms,
                                        struct clv_error *err)
 {
-    MUST(latent_look(self, ascent->w, terms, err));
+    MUST(latent_compute_terms(self, ascent->w, terms, err));
     sum_gradients(self, self->all, self->examples.n, self->c);
     for (size_t j = 0; j < self->size; j++)
         ascent->w[j] -= rate * (self->ridge * ascent->w[j] + self->gradient[j]);

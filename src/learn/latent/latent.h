@@ -93,9 +93,10 @@ typedef enum clv_status latent_terms(void *context, struct latent *self, size_t 
 
 /* Fills hinge, free and clamped of all examples at w. CLV_ERR_INTERRUPTED when asked to stop. The same bytes at any
  * thread count. */
-enum clv_status latent_look(struct latent *self, const double *w, latent_terms *terms, struct clv_error *err) CLV_CHECK;
+enum clv_status latent_compute_terms(struct latent *self, const double *w, latent_terms *terms,
+                                     struct clv_error *err) CLV_CHECK;
 
-/* Calls latent_look and sets *objective to the objective above at w. */
+/* Calls latent_compute_terms and sets *objective to the objective above at w. */
 enum clv_status latent_objective(double *objective, struct latent *self, const double *w, latent_terms *terms,
                                  struct clv_error *err) CLV_CHECK;
 

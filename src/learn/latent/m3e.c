@@ -67,7 +67,7 @@ static enum clv_status entropy_terms(void *context, struct latent *latent, size_
 }
 
 /* Adds a point to the curve. */
-static enum clv_status look(struct m3e *self, struct clv_error *err)
+static enum clv_status add_point(struct m3e *self, struct clv_error *err)
 {
     struct course *course = &self->latent.course;
     const double *w = ascent_point(&self->ascent);
@@ -77,8 +77,8 @@ static enum clv_status look(struct m3e *self, struct clv_error *err)
         memcpy(self->best, w, self->latent.size * sizeof *w);
         self->lowest = objective;
     }
-    return course_look(course, (struct clv_curve_point){(double)course->pass, self->lowest, NAN, NAN}, "", self->best,
-                       err);
+    return course_add_point(course, (struct clv_curve_point){(double)course->pass, self->lowest, NAN, NAN}, "",
+                            self->best, err);
 }
 
 static enum clv_status run_pass(struct m3e *self, struct clv_error *err)
@@ -112,8 +112,8 @@ static enum clv_status m3e_open(struct m3e *self, const struct clv_training *tra
     NEED(self->best);
     struct course *course = &self->latent.course;
     course->n_passes = p[PASSES] >= 1 ? (size_t)p[PASSES] : rules.solver == LATENT_SUBGRADIENT ? 300 : 50;
-    course->look_every = (course->n_passes + N_POINTS - 1) / N_POINTS;
-    course->looks_first = true;
+    course->passes_per_point = (course->n_passes + N_POINTS - 1) / N_POINTS;
+    course->starts_with_point = true;
     course_holds(course, (struct state_field){"best", CLV_F64, self->latent.size, self->best, STATE_FINITE});
     course_holds(course, (struct state_field){"lowest", CLV_F64, 1, &self->lowest, STATE_FINITE});
     return course_resume(course, err);
@@ -137,7 +137,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     MUST(m3e_open(&self, training, result, err));
     result->decoding = (struct clv_decoding){CLV_DECODE_MIN_ENTROPY, self.temperature};
     while (course_goes_on(course))
-        MUST(course_take(course, course_lacks_look(course) ? look(&self, err) : run_pass(&self, err)));
+        MUST(course_take(course, course_needs_point(course) ? add_point(&self, err) : run_pass(&self, err)));
     if (!course->stopped)
         MUST(course_take(course, latent_objective(&result->at_zero, latent, latent->zero, entropy_terms, err)));
     return course_end(course, self.best, err);

@@ -175,7 +175,7 @@ static enum clv_status find_q(struct modlat *self, struct clv_error *err)
 {
     struct latent *latent = &self->latent;
     size_t n_all = latent->first[latent->examples.n] * (size_t)latent->examples.layout.n_labels;
-    MUST(latent_look(latent, ascent_point(&self->theta), conditional_terms, err));
+    MUST(latent_compute_terms(latent, ascent_point(&self->theta), conditional_terms, err));
     memcpy(self->q, latent->clamped, n_all * sizeof *self->q);
     self->has_q = true;
     return CLV_OK;
@@ -190,7 +190,7 @@ static enum clv_status prepare(struct modlat *self, struct clv_error *err)
         MUST(find_q(self, err));
         MUST(latent_objective(&self->lowest, latent, self->best, predictor_terms, err));
     } else if (self->has_hidden) {
-        MUST(latent_look(latent, ascent_point(&self->w), predict, err));
+        MUST(latent_compute_terms(latent, ascent_point(&self->w), predict, err));
         keep_predictions(self);
     }
     self->is_prepared = true;
@@ -205,7 +205,7 @@ static void begin_turn(struct modlat *self, int64_t of)
 }
 
 /* Ends the round after w's turn and adds a point to the curve. */
-static enum clv_status look(struct modlat *self, struct clv_error *err)
+static enum clv_status add_point(struct modlat *self, struct clv_error *err)
 {
     struct course *course = &self->latent.course;
     const double *w = ascent_point(&self->w);
@@ -218,8 +218,8 @@ static enum clv_status look(struct modlat *self, struct clv_error *err)
     }
     begin_turn(self, TURN_OF_THETA);
     course->pass++;
-    return course_look(course, (struct clv_curve_point){(double)course->pass, self->lowest, NAN, NAN}, "", self->best,
-                       err);
+    return course_add_point(course, (struct clv_curve_point){(double)course->pass, self->lowest, NAN, NAN}, "",
+                            self->best, err);
 }
 
 /* Runs the rest of a turn. Without hidden nodes theta's turn has no passes. */
@@ -240,13 +240,13 @@ static enum clv_status take_turn(struct modlat *self, struct clv_error *err)
             return CLV_OK;
     }
     if (is_w)
-        return look(self, err);
+        return add_point(self, err);
     begin_turn(self, TURN_OF_W);
     return CLV_OK;
 }
 
 /* Measures the objective at w = 0 under the last theta. */
-static enum clv_status look_at_zero(struct modlat *self, struct clv_error *err)
+static enum clv_status measure_zero(struct modlat *self, struct clv_error *err)
 {
     struct latent *latent = &self->latent;
     if (!self->has_q)
@@ -327,7 +327,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     while (course_goes_on(course))
         MUST(course_take(course, take_turn(&self, err)));
     if (!course->stopped)
-        MUST(course_take(course, look_at_zero(&self, err)));
+        MUST(course_take(course, measure_zero(&self, err)));
     return course_end(course, self.best, err);
 }
 

@@ -522,9 +522,9 @@ static enum clv_status add_to_curve(struct bcfw *self, size_t pass, struct clv_e
     double dual = fmin(self->best_dual, self->best_objective);
     self->course.pass = pass;
     self->course.result->at_zero = unit * self->examples.most_loss;
-    return course_look(&self->course,
-                       (struct clv_curve_point){(double)pass, unit * self->best_objective, unit * dual, NAN}, "",
-                       self->best, err);
+    return course_add_point(&self->course,
+                            (struct clv_curve_point){(double)pass, unit * self->best_objective, unit * dual, NAN}, "",
+                            self->best, err);
 }
 
 /* Evaluates all examples: updates the gaps, the bounds and the best weights. */

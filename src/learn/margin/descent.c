@@ -24,7 +24,7 @@ struct descent {
     struct descent_rules rules;
     size_t size;
     double *w, *average, *hinge, *scratch, *change;
-    double *best; /* weights of the lowest objective at the start and at looks; NULL without init */
+    double *best; /* weights of the lowest objective at the start and at points of the curve; NULL without init */
     double radius, squares, best_objective;
     int32_t *order;
 };
@@ -127,7 +127,7 @@ static const double *result_of(const struct descent *self)
     return self->best ? self->best : self->average ? self->average : self->w;
 }
 
-static enum clv_status look(struct descent *self, struct clv_error *err)
+static enum clv_status add_point(struct descent *self, struct clv_error *err)
 {
     const double *w = self->average ? self->average : self->w;
     double objective, unit = self->rules.unit;
@@ -142,7 +142,7 @@ static enum clv_status look(struct descent *self, struct clv_error *err)
         .objective = unit * (self->best ? self->best_objective : objective),
         .dual = NAN,
     };
-    return course_look(&self->course, point, "", result_of(self), err);
+    return course_add_point(&self->course, point, "", result_of(self), err);
 }
 
 /* Adds the squares that a pass at w would add, without taking steps. */
@@ -206,7 +206,7 @@ static enum clv_status descent_open(struct descent *self, const struct clv_learn
     struct course *course = &self->course;
     course_open(course, learner, result, examples);
     course->n_passes = rules->passes;
-    course->look_every = CHECK_EVERY;
+    course->passes_per_point = CHECK_EVERY;
     course->order = self->order;
     course_holds(course, (struct state_field){"w", CLV_F64, self->size, self->w, STATE_FINITE});
     course_holds(course, (struct state_field){"average", CLV_F64, self->size, self->average, STATE_FINITE});
@@ -231,7 +231,7 @@ enum clv_status descent_train(struct clv_training_result *result, const struct c
     if (!course->is_begun)
         MUST(course_take(course, begin(&self, err)));
     while (course_goes_on(course))
-        MUST(course_take(course, course_lacks_look(course) ? look(&self, err) : run_pass(&self, err)));
+        MUST(course_take(course, course_needs_point(course) ? add_point(&self, err) : run_pass(&self, err)));
     MUST(course_end(course, result_of(&self), err));
     if (rules->share) {
         *rules->share = 0;

@@ -26,7 +26,7 @@ static const struct clv_parameter parameters[] = {
     {0},
 };
 
-#define CHECK_EVERY 5 /* passes between looks at the objective */
+#define CHECK_EVERY 5 /* passes between points of the curve */
 
 struct independent {
     struct arena arena; /* of the arrays below */
@@ -87,7 +87,7 @@ static void update_node(struct independent *self, const struct clv_problem *prob
 static void take_step(struct independent *self, size_t i, uint32_t pass)
 {
     const struct clv_problem *problem = &self->examples.problems[i];
-    dataset_looked_at(self->course.training->dataset, problem);
+    dataset_notify_access(self->course.training->dataset, problem);
     rng_permutation(self->node_order, (size_t)problem->n_nodes, self->course.training->seed + i,
                     RNG_STREAM(RNG_ORDER, 2 * pass + 1));
     for (int32_t j = 0; j < problem->n_nodes; j++) {
@@ -111,7 +111,7 @@ static enum clv_status run_pass(struct independent *self, struct clv_error *err)
 }
 
 /* Computes primal and dual of the objective above (lambda times the scaled one). Training ends once they are close. */
-static enum clv_status look(struct independent *self, struct clv_error *err)
+static enum clv_status add_point(struct independent *self, struct clv_error *err)
 {
     struct course *course = &self->course;
     struct clv_curve_point point = {.pass = (double)course->pass};
@@ -135,7 +135,7 @@ static enum clv_status look(struct independent *self, struct clv_error *err)
     point.objective = self->lambda * (squares / 2 + hinge);
     point.dual = self->lambda * (alpha_sum - squares / 2);
     course->is_over = point.objective - point.dual <= course->training->parameters[GAP] * point.objective;
-    return course_look(course, point, "", self->w, err);
+    return course_add_point(course, point, "", self->w, err);
 }
 
 static enum clv_status independent_open(struct independent *self, const struct clv_training *training,
@@ -169,7 +169,7 @@ static enum clv_status independent_open(struct independent *self, const struct c
     course_open(&self->course, &independent_learner, result, examples);
     self->course.order = self->order;
     self->course.n_passes = (size_t)training->parameters[PASSES];
-    self->course.look_every = CHECK_EVERY;
+    self->course.passes_per_point = CHECK_EVERY;
     course_holds(&self->course, (struct state_field){"w", CLV_F64, self->size, self->w, STATE_FINITE});
     course_holds(&self->course,
                  (struct state_field){"alpha", CLV_F64, n_alpha, self->alpha_memory, STATE_NOT_NEGATIVE});
@@ -195,7 +195,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     struct course *course = &self.course;
     MUST(independent_open(&self, training, result, err));
     while (course_goes_on(course))
-        MUST(course_lacks_look(course) ? look(&self, err) : run_pass(&self, err));
+        MUST(course_needs_point(course) ? add_point(&self, err) : run_pass(&self, err));
     return course_end(course, self.w, err);
 }
 

@@ -159,7 +159,7 @@ static enum clv_status lapmedn_open(struct lapmedn *self, const struct clv_train
 }
 
 /* Adds a round's point to the curve. *gap is the duality gap relative to the objective above its floor. */
-static enum clv_status look(double *gap, struct lapmedn *self, struct clv_error *err)
+static enum clv_status add_point(double *gap, struct lapmedn *self, struct clv_error *err)
 {
     const struct bcfw *bcfw = &self->bcfw;
     struct course *course = &self->bcfw.course;
@@ -169,7 +169,8 @@ static enum clv_status look(double *gap, struct lapmedn *self, struct clv_error 
     course->result->at_zero = floor + self->C * (double)bcfw->n * bcfw->examples.most_loss;
     *gap = (objective - dual) / fmax(objective - floor, 1e-300);
     course->pass = (size_t)self->round;
-    return course_look(course, (struct clv_curve_point){bcfw->n_passes, objective, dual, NAN}, "", bcfw->best, err);
+    return course_add_point(course, (struct clv_curve_point){bcfw->n_passes, objective, dual, NAN}, "", bcfw->best,
+                            err);
 }
 
 /* Resumes from a checkpoint if there is one, otherwise begins the first round. */
@@ -198,7 +199,7 @@ static enum clv_status run_rounds(struct lapmedn *self, struct clv_error *err)
         if (self->bcfw.course.stopped)
             return CLV_OK;
         double gap;
-        MUST(look(&gap, self, err));
+        MUST(add_point(&gap, self, err));
         if ((size_t)self->round == n_rounds || gap <= self->training->parameters[GAP])
             return CLV_OK;
         update_variance(self, self->bcfw.best);
@@ -231,10 +232,10 @@ static void lapmedn_release(struct lapmedn *self)
 }
 
 /* `paper` has no effect if the other parameters already have the values that it sets. */
-static const char *idle(const struct clv_training *training, int parameter)
+static const char *unused_reason(const struct clv_training *training, int parameter)
 {
     const double *p = training->parameters;
-    return parameter == PAPER && training->dataset && !training->frames && p[UNITS] == UNITS_RAW &&
+    return parameter == PAPER && training->dataset && !training->privileged && p[UNITS] == UNITS_RAW &&
                    p[UPDATE] == VARIATIONAL
                ? "--units is raw and --update variational"
                : NULL;
@@ -263,6 +264,6 @@ const struct clv_learner lapmedn_learner = {
     .n_vectors = BCFW_VECTORS + 3,
     .bytes = bytes,
     .train = train,
-    .idle = idle,
+    .unused_reason = unused_reason,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

@@ -71,7 +71,7 @@ static enum clv_status run_pass(struct perceptron *self, struct clv_error *err)
 
 /* Adds a point to the curve. After a pass without mistakes w no longer changes. It is then returned instead of the
  * average, which may make mistakes. */
-static enum clv_status look(const double **w, struct perceptron *self, struct clv_error *err)
+static enum clv_status add_point(const double **w, struct perceptron *self, struct clv_error *err)
 {
     struct course *course = &self->course;
     char note[40];
@@ -79,8 +79,8 @@ static enum clv_status look(const double **w, struct perceptron *self, struct cl
     if (!self->mistakes)
         *w = self->w;
     snprintf(note, sizeof note, "%lld mistakes", (long long)self->mistakes);
-    return course_look(course, (struct clv_curve_point){.pass = (double)course->pass, .objective = NAN, .dual = NAN},
-                       note, *w, err);
+    return course_add_point(
+        course, (struct clv_curve_point){.pass = (double)course->pass, .objective = NAN, .dual = NAN}, note, *w, err);
 }
 
 static enum clv_status perceptron_open(struct perceptron *self, const struct clv_training *training,
@@ -100,7 +100,7 @@ static enum clv_status perceptron_open(struct perceptron *self, const struct clv
     course_open(&self->course, &perceptron_learner, result, &self->examples);
     self->course.order = self->order;
     self->course.n_passes = (size_t)training->parameters[PASSES];
-    self->course.look_every = 1;
+    self->course.passes_per_point = 1;
     course_holds(&self->course, (struct state_field){"w", CLV_F64, self->size, self->w, STATE_FINITE});
     course_holds(&self->course, (struct state_field){"average", CLV_F64, self->size, self->average, STATE_FINITE});
     course_holds(&self->course, (struct state_field){"mistakes", CLV_I64, 1, &self->mistakes, STATE_NOT_NEGATIVE});
@@ -121,7 +121,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     MUST(perceptron_open(&self, training, result, err));
     const double *w = self.average ? self.average : self.w;
     while (course_goes_on(course))
-        MUST(course_lacks_look(course) ? look(&w, &self, err) : run_pass(&self, err));
+        MUST(course_needs_point(course) ? add_point(&w, &self, err) : run_pass(&self, err));
     if (!course->stopped)
         MUST(examples_loss(&result->at_zero, &self.examples, self.zero, NULL, err));
     return course_end(course, w, err);

@@ -26,7 +26,7 @@ static const struct clv_parameter parameters[] = {
         {"paper", 0, 0, 1,
          "1: images with boxes are labelled by the model of the masks, as Shpakova et al. (2018) have it, not by a "
          "teacher that sees boxes' cuts",
-         .role = CLV_ROLE_PAPER, .needs = {{CLV_NEEDS_MIXTURE}, {CLV_NEEDS_FRAMES}}},
+         .role = CLV_ROLE_PAPER, .needs = {{CLV_NEEDS_MIXTURE}, {CLV_NEEDS_PRIVILEGED}}},
     {0},
 };
 

@@ -23,7 +23,7 @@ static enum clv_status learn(struct clv_model *model, struct object_model *objec
     settings.seed = options->seed;
     settings.n_threads = options->n_threads;
     settings.engine = options->engine;
-    quiet.say = NULL;
+    quiet.notify = NULL;
     settings.progress = &quiet;
     MUST(train_objects(objects, items, options->learner, &settings, err));
     return learned_objects_attach(model, objects, err);

@@ -196,7 +196,7 @@ static enum clv_status sample_one(void *context, size_t index, int thread, struc
     NEED(pixels && is_unknown && distance && classes && probability);
     size_t n_known = split_unknown(is_unknown, objects, n);
     MUST(object_classes(classes, distance, objects, working.width, working.height, err));
-    MUST(object_model_look(&bank, probability, self->model, &working, NULL, err));
+    MUST(object_model_classify(&bank, probability, self->model, &working, NULL, err));
     for (size_t i = 0; i < n; i++) {
         bool is_near = distance[i] < BORDER_REACH + .5F;
         if (!is_unknown[i])

@@ -263,7 +263,7 @@ static enum clv_status check(struct pmap *self, size_t pass, struct clv_error *e
     const double *w = ascent_point(&self->ascent);
     double objective;
     MUST(estimate(&objective, self, w, err));
-    return course_look(&self->course, (struct clv_curve_point){(double)pass, objective, NAN, NAN}, "", w, err);
+    return course_add_point(&self->course, (struct clv_curve_point){(double)pass, objective, NAN, NAN}, "", w, err);
 }
 
 static double setting(const struct pmap *self, enum pmap_parameter parameter)

@@ -42,44 +42,44 @@ static size_t draw_pixel(const struct net_state *self, size_t row, size_t k, flo
     return n;
 }
 
-static void take_pixel(struct net_state *self, size_t row, const struct pixel_look *look, size_t p, uint8_t class,
+static void take_pixel(struct net_state *self, size_t row, const struct pixel_inputs *inputs, size_t p, uint8_t class,
                        float weight)
 {
     size_t to = row * self->n_pixels + self->n_known[row]++;
-    pixel_look_at(self->inputs + to * (size_t)self->n_inputs, 1, look, p, 1);
+    pixel_inputs_copy(self->inputs + to * (size_t)self->n_inputs, 1, inputs, p, 1);
     self->classes[to] = class;
     self->weights[to] = weight;
 }
 
 /* Samples pixels for two labels. As in the weighted Hamming error, each label of an image has half of the weight. */
-static void draw_near_border(struct net_state *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
-                             const float *distance)
+static void draw_near_border(struct net_state *self, size_t row, const struct pixel_inputs *inputs,
+                             const uint8_t *truth, const float *distance)
 {
     size_t count[2] = {0, 0};
-    for (size_t p = 0; p < look->n; p++)
+    for (size_t p = 0; p < inputs->n; p++)
         if (truth[p] <= 1)
             count[truth[p]]++;
     float foreground = (float)count[1] / (float)(count[0] + count[1] + 1);
     foreground = fminf(fmaxf(foreground, LEAST_SHARE), 1 - LEAST_SHARE);
     for (size_t k = 0; k < self->n_pixels; k++) {
-        size_t p = draw_pixel(self, row, k, k % 3 ? NEAR_BORDER : 2 * FAR, truth, distance, look->n);
-        bool is_foreground = p < look->n && truth[p] == 1;
-        if (p < look->n)
-            take_pixel(self, row, look, p, is_foreground ? OBJECT_CORE : OBJECT_BACKGROUND,
+        size_t p = draw_pixel(self, row, k, k % 3 ? NEAR_BORDER : 2 * FAR, truth, distance, inputs->n);
+        bool is_foreground = p < inputs->n && truth[p] == 1;
+        if (p < inputs->n)
+            take_pixel(self, row, inputs, p, is_foreground ? OBJECT_CORE : OBJECT_BACKGROUND,
                        0.5F / (is_foreground ? foreground : 1 - foreground));
     }
 }
 
 /* Samples pixels for more labels. A label's number of pixels is proportional to the square root of its area, a
  * compromise between its area and the equal weights of the weighted Hamming error. order[n] is scratch. */
-static void draw_labels(struct net_state *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
+static void draw_labels(struct net_state *self, size_t row, const struct pixel_inputs *inputs, const uint8_t *truth,
                         int32_t *order)
 {
     size_t begin[PIXEL_NET_CLASSES + 1] = {0}, n_labels = (size_t)self->model->layout.n_labels;
     double roots = 0;
     for (size_t a = 0; a < n_labels; a++) {
         begin[a + 1] = begin[a];
-        for (size_t p = 0; p < look->n; p++)
+        for (size_t p = 0; p < inputs->n; p++)
             if (truth[p] == a)
                 order[begin[a + 1]++] = (int32_t)p;
         roots += sqrt((double)(begin[a + 1] - begin[a]));
@@ -88,7 +88,7 @@ static void draw_labels(struct net_state *self, size_t row, const struct pixel_l
         uint32_t n = (uint32_t)(begin[a + 1] - begin[a]);
         size_t n_drawn = n ? size_of_number((double)self->n_pixels * sqrt((double)n) / roots) : 0;
         for (size_t end = k + n_drawn; k < end; k++)
-            take_pixel(self, row, look,
+            take_pixel(self, row, inputs,
                        (size_t)order[begin[a] + rng_below(self->source->seed, RNG_STREAM(RNG_MISSING, row), k, n)],
                        (uint8_t)a, 1);
     }
@@ -99,24 +99,24 @@ static enum clv_status sample_image(void *context, size_t index, int thread, str
     (void)thread;
     struct net_state *self = context;
     OWNED(labelled_image_release) struct labelled_image labelled = {0};
-    OWNED(pixel_look_release) struct pixel_look look = {0};
+    OWNED(pixel_inputs_release) struct pixel_inputs inputs = {0};
     MUST(labelled_image_init(&labelled, self->model, self->source, &self->source->examples[index * self->nets->stride],
                              err));
     const struct segmented view = labelled_image_view(&labelled);
-    MUST(pixel_look_init(&look, &view, err));
-    int32_t width = look.bank.width, height = look.bank.height;
-    OWNED_ARRAY int32_t *sides = array_alloc(look.n, sizeof *sides);
-    OWNED_ARRAY uint8_t *truth = array_alloc(look.n, 1);
-    OWNED_ARRAY float *distance = array_alloc(look.n, sizeof *distance);
+    MUST(pixel_inputs_init(&inputs, &view, err));
+    int32_t width = inputs.bank.width, height = inputs.bank.height;
+    OWNED_ARRAY int32_t *sides = array_alloc(inputs.n, sizeof *sides);
+    OWNED_ARRAY uint8_t *truth = array_alloc(inputs.n, 1);
+    OWNED_ARRAY float *distance = array_alloc(inputs.n, sizeof *distance);
     NEED(sides && truth && distance);
     clv_labels_resize(truth, width, height, labelled.truth.labels, labelled.image.width, labelled.image.height);
     if (refining_is_cut(self->model)) {
-        for (size_t p = 0; p < look.n; p++)
-            sides[p] = look.own[TERM_NODES * look.n + p] > 0;
+        for (size_t p = 0; p < inputs.n; p++)
+            sides[p] = inputs.own[TERM_NODES * inputs.n + p] > 0;
         filter_distance(distance, sides, width, height, FAR);
-        draw_near_border(self, index, &look, truth, distance);
+        draw_near_border(self, index, &inputs, truth, distance);
     } else {
-        draw_labels(self, index, &look, truth, sides);
+        draw_labels(self, index, &inputs, truth, sides);
     }
     parallel_progress(self->source->progress, "learning to refine", &self->n_done, self->n_rows, NULL);
     return CLV_OK;
@@ -157,7 +157,7 @@ static enum clv_status train_net(void *context, size_t which, int thread, struct
                                                 .weights = weights,
                                                 .n = n,
                                                 .n_inputs = self->n_inputs,
-                                                .n_classes = pixel_look_classes(self->model)};
+                                                .n_classes = refining_net_classes(self->model)};
     if (n)
         MUST(pixel_net_train(&self->nets->nets[which], &examples, REFINING_COPIES, self->source->seed,
                              self->source->progress, err));
@@ -179,7 +179,7 @@ enum clv_status refining_nets_learn(struct refining_nets *nets, const struct clv
                              .source = source,
                              .n_rows = n_rows,
                              .n_pixels = NET_PIXELS,
-                             .n_inputs = pixel_look_inputs(model)};
+                             .n_inputs = refining_net_inputs(model)};
     if (!refining_is_cut(model))
         self.n_pixels = (size_t)int64_within((double)ALL_PIXELS / (double)n_rows, NET_PIXELS, MOST_PIXELS);
     *nets = (struct refining_nets){.stride = stride, .n_folds = n_rows < NET_FOLDS ? n_rows : NET_FOLDS};

@@ -343,7 +343,7 @@ static enum clv_status extend_task(void *context, size_t index, int thread, stru
                      self->next->n_labels, self->n_new_edge_features, err);
     if (status)
         return fail_within(err, status, clv_dataset_name(self->dataset, index));
-    dataset_looked_at(self->dataset, &problem);
+    dataset_notify_access(self->dataset, &problem);
     dataset_replace_features(self->dataset, index, &result.problem, result.row, result.index, result.value,
                              result.edge_features);
     return CLV_OK;

@@ -28,15 +28,15 @@ static size_t put_box_cut(int32_t *index, float *value, int32_t first, float for
     return 2;
 }
 
-/* Appends the frame's features to those of the problem and, if `with_box_cut`, those of box segmentation. The item owns
- * the new rows. */
-static enum clv_status widen(struct dataset_item *item, const struct clv_problem *frame, bool with_box_cut,
+/* Appends the privileged features to those of the problem and, if `with_box_cut`, those of box segmentation. The item
+ * owns the new rows. */
+static enum clv_status widen(struct dataset_item *item, const struct clv_problem *privileged, bool with_box_cut,
                              struct clv_error *err)
 {
     struct clv_problem *problem = &item->problem;
     size_t n = (size_t)problem->n_nodes, at = 0;
-    size_t size = (size_t)(problem->row[n] - problem->row[0] + frame->row[n] - frame->row[0]);
-    int32_t first_bin = problem->n_features + frame->n_features;
+    size_t size = (size_t)(problem->row[n] - problem->row[0] + privileged->row[n] - privileged->row[0]);
+    int32_t first_bin = problem->n_features + privileged->n_features;
     item->row = array_alloc(n + 1, sizeof *item->row);
     item->index = array_alloc(size + 2 * n, sizeof *item->index);
     item->value = array_alloc(size + 2 * n, sizeof *item->value);
@@ -47,12 +47,12 @@ static enum clv_status widen(struct dataset_item *item, const struct clv_problem
             item->index[at] = problem->index[k];
             item->value[at] = problem->value[k];
         }
-        for (int64_t k = frame->row[i]; k < frame->row[i + 1]; k++, at++) {
-            item->index[at] = problem->n_features + frame->index[k];
-            item->value[at] = frame->value[k];
+        for (int64_t k = privileged->row[i]; k < privileged->row[i + 1]; k++, at++) {
+            item->index[at] = problem->n_features + privileged->index[k];
+            item->value[at] = privileged->value[k];
         }
-        if (with_box_cut && frame->theta)
-            at += put_box_cut(item->index + at, item->value + at, first_bin, frame->theta[2 * i + 1]);
+        if (with_box_cut && privileged->theta)
+            at += put_box_cut(item->index + at, item->value + at, first_bin, privileged->theta[2 * i + 1]);
     }
     item->row[n] = (int64_t)at;
     problem->n_features = first_bin + (with_box_cut ? BOX_CUT_BINS : 0);
@@ -63,14 +63,14 @@ static enum clv_status widen(struct dataset_item *item, const struct clv_problem
 }
 
 enum clv_status pseudo_labelled_example(struct dataset_item *item, const struct clv_training *training, size_t number,
-                                        bool framed, struct clv_error *err)
+                                        bool is_privileged, struct clv_error *err)
 {
     *item = (struct dataset_item){.problem = clv_dataset_problem(training->dataset, number)};
-    if (!framed || !training->frames)
+    if (!is_privileged || !training->privileged)
         return CLV_OK;
-    struct clv_problem frame = clv_dataset_problem(training->frames, number);
+    struct clv_problem privileged = clv_dataset_problem(training->privileged, number);
     /* Without masks pseudo-labels start from box segmentation, which would only confirm itself. */
-    return widen(item, &frame, training->n_examples > 0, err);
+    return widen(item, &privileged, training->n_examples > 0, err);
 }
 
 struct partial_options pseudo_labelled_options(const struct clv_learner *learner, const struct clv_training *training)
@@ -98,7 +98,7 @@ static enum clv_status label_item(struct dataset_item *item, const double *q, co
 
 /* Builds a dataset of the examples with masks, followed by the weak ones with labels by q[n_weak][n_nodes][n_labels]
  * (NULL: without weak ones). It borrows from the training's dataset. */
-static enum clv_status pseudo_labelled_dataset(struct clv_dataset **dataset, double *const *q, bool framed,
+static enum clv_status pseudo_labelled_dataset(struct clv_dataset **dataset, double *const *q, bool is_privileged,
                                                const struct clv_learner *learner, const struct clv_training *training,
                                                struct clv_error *err)
 {
@@ -111,7 +111,7 @@ static enum clv_status pseudo_labelled_dataset(struct clv_dataset **dataset, dou
         size_t weak = i - training->n_examples;
         size_t number = (size_t)(is_weak ? training->weak[weak] : training->examples[i]);
         OWNED(dataset_item_release) struct dataset_item item = {0};
-        MUST(pseudo_labelled_example(&item, training, number, framed, err));
+        MUST(pseudo_labelled_example(&item, training, number, is_privileged, err));
         if (is_weak)
             MUST(label_item(&item, q[weak], &training->layout, &options, err));
         NEED(item.name = string_copy(clv_dataset_name(training->dataset, number)));
@@ -177,7 +177,7 @@ static bool has_marginals(const struct clv_learner *learner)
 
 bool pseudo_labels_needed(const struct clv_learner *learner, const struct clv_training *training)
 {
-    bool has_teacher = training->frames && !learner_is_published(learner, training);
+    bool has_teacher = training->privileged && !learner_is_published(learner, training);
     return training->n_weak > 0 && (has_teacher || !training->n_examples || !makes_its_own(learner));
 }
 
@@ -191,7 +191,7 @@ struct label_state {
     const double *w;
     double *share; /* [n_weak] shares of foreground, see choose_shares */
     int round;
-    bool framed; /* the teacher has the features of frames */
+    bool is_privileged; /* the teacher has the privileged features */
 };
 
 /* Returns the share of foreground in the area without fixed labels, by the unary scores alone, with `shift` added; 0
@@ -228,7 +228,7 @@ static enum clv_status load_weak(struct dataset_item *item, struct decoder *deco
     const struct clv_training *training = self->training;
     *item = (struct dataset_item){0};
     FAIL_IF(stop_requested(training->progress), CLV_ERR_INTERRUPTED, "interrupted");
-    MUST(pseudo_labelled_example(item, training, (size_t)training->weak[k], self->framed, err));
+    MUST(pseudo_labelled_example(item, training, (size_t)training->weak[k], self->is_privileged, err));
     const struct partial_example example = {&item->problem, training_given(training, k), &self->layout, self->w};
     return partial_load(decoder, &example, err);
 }
@@ -276,7 +276,7 @@ static enum clv_status choose_shares(struct label_state *self, struct clv_error 
     double sum = 0, n_boxed = 0;
     for (size_t k = 0; k < training->n_weak; k++)
         self->share[k] = training->n_examples ? NAN : FILL;
-    if (!training->n_examples || !training->frames || !self->framed)
+    if (!training->n_examples || !training->privileged || !self->is_privileged)
         return CLV_OK;
     MUST(comm_for(training->n_weak, training->n_threads, find_share, share_results, self, err));
     for (size_t k = 0; k < training->n_weak; k++)
@@ -332,7 +332,7 @@ static enum clv_status teach(struct label_state *self, bool from_pseudo_labels, 
         quiet.parameters[passes] = ceil(quiet.parameters[passes] * SHARE_OF_PASSES);
     OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
     OWNED(clv_training_result_release) struct clv_training_result result = {0};
-    MUST(pseudo_labelled_dataset(&dataset, from_pseudo_labels ? self->pseudo_labels->q : NULL, self->framed,
+    MUST(pseudo_labelled_dataset(&dataset, from_pseudo_labels ? self->pseudo_labels->q : NULL, self->is_privileged,
                                  self->learner, training, err));
     MUST(pseudo_labelled_train(&result, dataset, self->learner, &quiet, err));
     FAIL_IF(result.interrupted, CLV_ERR_INTERRUPTED, "interrupted before there was anything to keep");
@@ -350,11 +350,11 @@ static void start_from_boxes(struct clv_pseudo_labels *self, const struct clv_tr
     for (size_t k = 0; k < self->n; k++) {
         size_t n = (size_t)clv_dataset_problem(training->dataset, (size_t)training->weak[k]).n_nodes;
         const int32_t *given = training_given(training, k);
-        struct clv_problem frame = {0};
-        if (training->frames)
-            frame = clv_dataset_problem(training->frames, (size_t)training->weak[k]);
+        struct clv_problem privileged = {0};
+        if (training->privileged)
+            privileged = clv_dataset_problem(training->privileged, (size_t)training->weak[k]);
         for (size_t i = 0; i < n; i++) {
-            double foreground = frame.theta ? (double)frame.theta[2 * i + 1] : 1;
+            double foreground = privileged.theta ? (double)privileged.theta[2 * i + 1] : 1;
             if (given && given[i] != CLV_UNKNOWN)
                 foreground = given[i];
             self->q[k][2 * i] = 1 - foreground;
@@ -398,13 +398,13 @@ enum clv_status pseudo_labels_make(struct clv_pseudo_labels *self, const struct 
     NEED(labelling.share);
     MUST(decoders_new(&labelling.decoders, labelling.n_threads, training->engine, err));
     if (training->n_examples) {
-        labelling.framed = !learner_is_published(learner, training);
+        labelling.is_privileged = !learner_is_published(learner, training);
         MUST(teach(&labelling, false, err));
     } else {
         start_from_boxes(&result, training);
         int n_rounds = has_marginals(learner) ? ROUNDS_WITHOUT_MASKS : 0;
         for (; labelling.round < n_rounds; labelling.round++) {
-            labelling.framed = labelling.round > 0; /* round 0 has filled boxes, which frames would copy */
+            labelling.is_privileged = labelling.round > 0; /* round 0 has filled boxes, which these would copy */
             MUST(teach(&labelling, true, err));
         }
     }

@@ -5,7 +5,7 @@
  * dataset that the teacher is trained on. partial.c labels one image, some of whose labels may be given; learners with
  * CLV_ROLE_KAPPA (pmap) call it themselves.
  *
- * The teacher has features that the learner lacks: with frames (struct clv_training) the position of a node in its box
+ * The teacher has privileged features (struct clv_training), which the learner lacks: the position of a node in its box
  * and, if there are masks, the prediction of box segmentation. So a few masks teach it that objects fill the middle of
  * their boxes, stand on their lower sides and leave their corners free, and it makes other errors than the learner. A
  * teacher with masks moves the share of foreground in each box halfway to its mean over all boxes. */
@@ -79,11 +79,11 @@ enum clv_status partial_map(int32_t *label, struct decoder *decoder, const struc
 /* The dataset that a teacher of weak examples (pseudo_labels.c) learns from: examples with masks, weak ones with their
  * pseudo-labels, and privileged features. */
 
-/* Makes an item of an example of the training's dataset. `framed`: if there are frames, the frame's features follow
- * those of the example, and if there are masks, the result of box segmentation for each node (the frame's theta)
- * follows these. Unchanged arrays are borrowed from the dataset. Release the item also after a failure. */
+/* Makes an item of an example of the training's dataset. `is_privileged`: if the training has privileged features, they
+ * follow those of the example, and if there are masks, the result of box segmentation for each node (the privileged
+ * theta) follows these. Unchanged arrays are borrowed from the dataset. Release the item also after a failure. */
 enum clv_status pseudo_labelled_example(struct dataset_item *item, const struct clv_training *training, size_t number,
-                                        bool framed, struct clv_error *err) CLV_CHECK;
+                                        bool is_privileged, struct clv_error *err) CLV_CHECK;
 
 /* Returns how pseudo-labels become labels and weights. */
 struct partial_options pseudo_labelled_options(const struct clv_learner *learner, const struct clv_training *training);
@@ -96,12 +96,12 @@ struct clv_pseudo_labels {
 void pseudo_labels_release(struct clv_pseudo_labels *self);
 
 /* Whether a training needs pseudo-labels: if the learner makes none itself, if no example has a mask, or if there are
- * frames, which help a teacher. Only the published algorithm (CLV_ROLE_PAPER) ignores frames. */
+ * privileged features, which help a teacher. Only the published algorithm (CLV_ROLE_PAPER) ignores them. */
 bool pseudo_labels_needed(const struct clv_learner *learner, const struct clv_training *training);
 
 /* Makes pseudo-labels for training->weak: marginals, from conditional samples, for learners with CLV_ROLE_DRAWS,
- * otherwise MAP labels. Both agree with the given labels. Without masks pseudo-labels start from the frames' theta or,
- * without frames, from foreground everywhere in the boxes; then a teacher is trained on its own marginals, several
+ * otherwise MAP labels. Both agree with the given labels. Without masks pseudo-labels start from the privileged theta
+ * or, without it, from foreground everywhere in the boxes; then a teacher is trained on its own marginals, several
  * times. Foreground converges to nodes whose features are common inside boxes and rare outside. CLV_ERR_INTERRUPTED
  * when asked to stop. */
 enum clv_status pseudo_labels_make(struct clv_pseudo_labels *self, const struct clv_learner *learner,

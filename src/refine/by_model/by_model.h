@@ -111,7 +111,7 @@ enum {
     TERM_NODES,   /* clv_refine_prior */
     TERM_COLOURS, /* of the whole image: fine_colours.c */
     TERM_NEARBY,  /* near_colours.c, by the painted labels */
-    TERM_NET,     /* log-odds by the pixel network (pixel_look.c), if the model has one */
+    TERM_NET,     /* log-odds by the pixel network (pixel_inputs.c), if the model has one */
     TERM_MAPS,    /* for each map its margin, then the margin blurred a little and a lot */
     TERMS_A_MAP = 3,
     MOST_TERMS = TERM_MAPS + TERMS_A_MAP * CLV_MAX_MAPS
@@ -127,25 +127,25 @@ enum clv_status pixel_terms(const struct segmented *self, bool is_nearby, pixel_
 /* Inputs of the pixel network at each pixel of a segmented image at its working size: filter responses (pixel_bank.c);
  * then, if refining_is_cut, the context of the nodes' scores and the pixel's terms, and otherwise the marginals of its
  * node and the same smoothed over its surroundings. */
-struct pixel_look {
+struct pixel_inputs {
     struct pixel_bank bank;
     size_t n;      /* pixels of the working size */
     int32_t n_own; /* planes in addition to the bank's */
     float *own;    /* [n_own][n]: terms, 3 + 3 maps; or marginals [2 scales][n_labels] */
 };
-int32_t pixel_look_inputs(const struct clv_model *model);
-int32_t pixel_look_classes(const struct clv_model *model); /* OBJECT_CLASSES; n_labels if labels vote */
-void pixel_look_release(struct pixel_look *self);
+int32_t refining_net_inputs(const struct clv_model *model);
+int32_t refining_net_classes(const struct clv_model *model); /* OBJECT_CLASSES; n_labels if labels vote */
+void pixel_inputs_release(struct pixel_inputs *self);
 
 /* O(pixels), about 230 bytes per working pixel, and 8 more for each label if labels vote. */
-enum clv_status pixel_look_init(struct pixel_look *self, const struct segmented *segmented,
-                                struct clv_error *err) CLV_CHECK;
+enum clv_status pixel_inputs_init(struct pixel_inputs *self, const struct segmented *segmented,
+                                  struct clv_error *err) CLV_CHECK;
 
-/* Copies the inputs of n <= stride pixels, the first at index `pixel`, to x[pixel_look_inputs][stride]. */
-void pixel_look_at(float *x, size_t stride, const struct pixel_look *self, size_t pixel, size_t n);
+/* Copies the inputs of n <= stride pixels, the first at index `pixel`, to x[refining_net_inputs][stride]. */
+void pixel_inputs_copy(float *x, size_t stride, const struct pixel_inputs *self, size_t pixel, size_t n);
 
 /* votes[n_labels][height][width] = the probabilities of the labels by segmented->net, if labels vote. */
-enum clv_status pixel_look_vote(float *votes, const struct segmented *segmented, struct clv_error *err) CLV_CHECK;
+enum clv_status pixel_net_votes(float *votes, const struct segmented *segmented, struct clv_error *err) CLV_CHECK;
 
 /* Calls pixel_terms, then `use` with the log-odds of segmented->net unless it is NULL. They are interpolated if the
  * image is larger than its working size. */

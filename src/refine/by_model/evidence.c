@@ -176,7 +176,7 @@ enum clv_status evidence_of_net(struct evidence *self, uint8_t *labels, const st
     result.nodes = array_alloc(result.plane, sizeof *result.nodes);
     result.is_open = array_alloc((size_t)result.n_labels, 1);
     NEED(result.nodes && result.is_open);
-    MUST(pixel_look_vote(result.nodes, segmented, err));
+    MUST(pixel_net_votes(result.nodes, segmented, err));
     memset(result.is_open, 1, (size_t)result.n_labels);
     take_most_probable(labels, result.nodes, (size_t)result.n_labels, result.n);
     *self = TAKE(result);

@@ -39,7 +39,7 @@ static enum clv_status view_net(struct pixel_net *net, const struct clv_model *m
     struct clv_tensor wanted[2];
     const float *data[2];
     *net = (struct pixel_net){
-        .n_inputs = pixel_look_inputs(model), .n_classes = pixel_look_classes(model), .n_copies = REFINING_COPIES};
+        .n_inputs = refining_net_inputs(model), .n_classes = refining_net_classes(model), .n_copies = REFINING_COPIES};
     FAIL_IF(net->n_classes > PIXEL_NET_CLASSES, CLV_ERR_DATA,
             "the model has a tensor \"" REFINING_NETWORK "\" and %d labels, must have %d at most", net->n_classes,
             PIXEL_NET_CLASSES);

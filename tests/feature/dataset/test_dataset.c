@@ -474,11 +474,11 @@ TEST(pages_of_a_large_file_are_given_back_after_a_while)
     must(clv_features_open(&file, NULL, path, err));
     struct clv_problem problem = clv_dataset_problem(file, 0);
     size_t before = mapped_resident();
-    size_t looked_at = size; /* opening it looked as well */
-    for (; looked_at + size < LOOKED_AT_MAX; looked_at += size)
-        dataset_looked_at(file, &problem);
+    size_t accessed_bytes = size; /* opening it accessed as many */
+    for (; accessed_bytes + size < MAX_ACCESSED_BYTES; accessed_bytes += size)
+        dataset_notify_access(file, &problem);
     ck_assert_uint_ge(mapped_resident() + size / 8, before);
-    dataset_looked_at(file, &problem);
+    dataset_notify_access(file, &problem);
     ck_assert_uint_le(mapped_resident() + size / 2, before);
     ck_assert_mem_eq(problem.value, x, size); /* and are there again when needed */
     ck_assert_uint_ge(mapped_resident() + size / 8, before);
@@ -490,10 +490,10 @@ static struct clv_problem problem_of(const struct clv_dataset *dataset, size_t i
 }
 
 /* Looks at an item as learners do, and at all of its values: feature k of the file is k. */
-static void look_at_item(const struct clv_dataset *dataset, size_t item, size_t n_values)
+static void access_item(const struct clv_dataset *dataset, size_t item, size_t n_values)
 {
     struct clv_problem problem = problem_of(dataset, item);
-    dataset_looked_at(dataset, &problem);
+    dataset_notify_access(dataset, &problem);
     for (size_t k = 0; k < n_values; k++)
         ck_assert_float_eq(problem.value[k], (float)(item * n_values + k));
 }
@@ -526,7 +526,7 @@ TEST(items_of_files_larger_than_memory_are_the_same_in_any_order)
     leave_memory((double)size * 1.5); /* half of its size, once it is mapped */
     must(clv_features_open(&file, NULL, path, err));
     for (size_t i = 0; i < ITEMS; i++)
-        look_at_item(file, i, VALUES);
+        access_item(file, i, VALUES);
     for (uint32_t pass = 0; pass < 2; pass++) {
         rng_permutation(order, ITEMS, 1, RNG_STREAM(RNG_TEST, pass));
         for (size_t i = 0; i < ITEMS; i++) {
@@ -534,9 +534,9 @@ TEST(items_of_files_larger_than_memory_are_the_same_in_any_order)
                 struct clv_problem problem = problem_of(file, (size_t)order[next]);
                 dataset_expects(file, &problem);
             }
-            look_at_item(file, (size_t)order[i], VALUES);
+            access_item(file, (size_t)order[i], VALUES);
         }
     }
     for (size_t i = 0; i < ITEMS; i++)
-        look_at_item(file, i, VALUES);
+        access_item(file, i, VALUES);
 }

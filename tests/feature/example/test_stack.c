@@ -41,7 +41,7 @@ static void add_slice(struct slice *slice, const struct clv_recipe *recipe, int3
     for (int32_t p = 0; p < WIDTH * HEIGHT; p++)
         mask.labels[p] = (uint8_t)(p % WIDTH / 50);
     must(clv_example_extract(&slice->example, &image, recipe, err));
-    must(slice_look(slice, &image, recipe, err));
+    must(slice_set_pixels(slice, &image, recipe, err));
     if (has_mask)
         must(clv_example_set_truth(&slice->example, &mask, N_LABELS, err));
     free(mask.labels);
@@ -196,7 +196,7 @@ TEST(slices_of_different_sizes_are_refused)
     struct clv_error error;
     add_slice(&slices[0], &recipe, 0, false);
     must(clv_example_extract(&slices[1].example, &small, &recipe, err));
-    must(slice_look(&slices[1], &small, &recipe, err));
+    must(slice_set_pixels(&slices[1], &small, &recipe, err));
     stack_init(&stack, &recipe, 0);
     must(stack_add(&stack, &slices[0], NULL, err));
     ck_assert_int_eq(stack_add(&stack, &slices[1], &slices[0], &error), CLV_ERR_DATA);

@@ -98,7 +98,7 @@ TEST(cuts_need_no_sweeps)
     struct clv_training training = toy_training(&toy, "lssvm");
     const struct clv_learner *learner = clv_learner_find("lssvm");
     int sweeps = clv_learner_parameter(learner, "sweeps");
-    ck_assert_str_eq(learner->idle(&training, sweeps), "inference is exact on these graphs");
+    ck_assert_str_eq(learner->unused_reason(&training, sweeps), "inference is exact on these graphs");
     set(&training, "lssvm", "smooth", 0.5);
-    ck_assert_ptr_null(learner->idle(&training, sweeps));
+    ck_assert_ptr_null(learner->unused_reason(&training, sweeps));
 }

@@ -234,13 +234,13 @@ TEST(perceptron_is_the_mean_of_all_its_iterates)
     OWNED(toy_release) struct toy toy = {0};
     toy_random(&toy, 6, 5, &slow_shape, 7);
     double w[SLOW_MAX] = {0}, sum[SLOW_MAX] = {0}, mean[SLOW_MAX], psi[SLOW_MAX];
-    int n = 0, n_idle = 0;
+    int n = 0, n_without_gain = 0;
     for (uint32_t pass = 0; pass < 6; pass++) {
         int32_t order[64];
         rng_permutation(order, toy.n, 1, RNG_STREAM(RNG_ORDER, pass));
         for (size_t i = 0; i < toy.n; i++) {
             slow_direction(psi, &toy, (size_t)order[i], w, false);
-            n_idle += length_of(psi, SLOW_SIZE) == 0;
+            n_without_gain += length_of(psi, SLOW_SIZE) == 0;
             n++;
             for (size_t k = 0; k < SLOW_SIZE; k++)
                 w[k] += psi[k];
@@ -249,7 +249,7 @@ TEST(perceptron_is_the_mean_of_all_its_iterates)
                 sum[k] += w[k];
         }
     }
-    ck_assert_int_gt(n_idle, 0);
+    ck_assert_int_gt(n_without_gain, 0);
     for (size_t k = 0; k < SLOW_SIZE; k++)
         mean[k] = sum[k] / n;
     for (int averages = 0; averages < 2; averages++) {

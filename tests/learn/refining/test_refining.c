@@ -495,13 +495,13 @@ TEST(a_networks_term_is_its_log_odds_between_the_pixels_of_the_working_size)
 {
     struct refinement refining = learned_with_net(&fixture);
     struct labelled_image labelled;
-    struct pixel_look look;
+    struct pixel_inputs inputs;
     float x[PIXEL_NET_INPUTS * PIXEL_NET_AT_ONCE] = {0}, probability[OBJECT_CLASSES * PIXEL_NET_AT_ONCE];
     must(labelled_image_init(&labelled, &fixture.model, &fixture.source, &fixture.examples[1], err));
     struct segmented view = labelled_image_view(&labelled);
     view.net = &refining.net;
-    must(pixel_look_init(&look, &view, err));
-    ck_assert_uint_eq(look.n, labelled.n); /* the photos are small */
+    must(pixel_inputs_init(&inputs, &view, err));
+    ck_assert_uint_eq(inputs.n, labelled.n); /* the photos are small */
     struct nearby_term term = {calloc(labelled.n, sizeof(float)), labelled.n};
     float *score = calloc(labelled.n, sizeof *score), *raised = calloc(labelled.n, sizeof *raised);
     must(all_pixel_terms(&view, false, keep_net, &term, err));
@@ -509,8 +509,8 @@ TEST(a_networks_term_is_its_log_odds_between_the_pixels_of_the_working_size)
     refining.net_weight += 2;
     must(pixel_scores(raised, &view, &refining, err));
     for (size_t p = 0; p < labelled.n; p += 97) {
-        pixel_look_at(x, PIXEL_NET_AT_ONCE, &look, p, 1);
-        pixel_net_say(probability, &refining.net, x);
+        pixel_inputs_copy(x, PIXEL_NET_AT_ONCE, &inputs, p, 1);
+        pixel_net_predict(probability, &refining.net, x);
         double foreground = (double)probability[OBJECT_CORE * PIXEL_NET_AT_ONCE];
         double odds = (foreground + 1e-4) / ((double)probability[OBJECT_BACKGROUND * PIXEL_NET_AT_ONCE] + 1e-4);
         ck_assert_double_eq_tol((double)term.plane[p], log(odds), 1e-4);
@@ -519,7 +519,7 @@ TEST(a_networks_term_is_its_log_odds_between_the_pixels_of_the_working_size)
     free(score);
     free(raised);
     free(term.plane);
-    pixel_look_release(&look);
+    pixel_inputs_release(&inputs);
     labelled_image_release(&labelled);
 }
 

@@ -1,4 +1,5 @@
-/* Pseudo-labels of images without masks and what is learned from them, with informative frames and from boxes alone. */
+/* Pseudo-labels of images without masks and what is learned from them, with informative privileged features and from
+ * boxes alone. */
 #include <math.h>
 #include <string.h>
 
@@ -7,11 +8,12 @@
 
 static const struct clv_weight_layout potts = {2, 6, 2, CLV_PAIRWISE_POTTS};
 
-/* Frames that say the labels outright: a teacher finds that out from two masks, and its pupil sees features alone. */
-static struct clv_dataset *informative_frames(const struct toy *toy)
+/* Privileged features that are the labels: a teacher finds that out from two masks, and its pupil has the others alone.
+ * */
+static struct clv_dataset *informative_features(const struct toy *toy)
 {
-    struct clv_dataset *frames;
-    must(clv_dataset_new(&frames, 2, err));
+    struct clv_dataset *privileged;
+    must(clv_dataset_new(&privileged, 2, err));
     for (size_t i = 0; i < toy->n; i++) {
         struct clv_problem p = clv_dataset_problem(toy->dataset, i);
         int64_t row[RANDOM_MAX_NODES + 1];
@@ -23,19 +25,20 @@ static struct clv_dataset *informative_frames(const struct toy *toy)
             value[k] = 3;
         }
         row[p.n_nodes] = p.n_nodes;
-        struct clv_problem frame = {.n_nodes = p.n_nodes, .n_features = 2, .row = row, .index = index, .value = value};
-        must(clv_dataset_add(frames, &frame, "frame", err));
+        struct clv_problem problem = {
+            .n_nodes = p.n_nodes, .n_features = 2, .row = row, .index = index, .value = value};
+        must(clv_dataset_add(privileged, &problem, "privileged", err));
     }
-    return frames;
+    return privileged;
 }
 
-TEST(what_frames_say_is_taught)
+TEST(a_teacher_passes_on_what_privileged_features_tell)
 {
     static const char *const all[] = {"wmpmap", "mpmap", "pmap", "ssvm"};
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
     struct toy toy;
     toy_planted(&toy, 18, 12, &potts, w, 6);
-    struct clv_dataset *frames = informative_frames(&toy);
+    struct clv_dataset *privileged = informative_features(&toy);
     for (int l = 0; l < 4; l++) {
         double with, without;
         struct clv_training training = toy_training(&toy, all[l]);
@@ -43,28 +46,28 @@ TEST(what_frames_say_is_taught)
         training.weak = toy.examples + 2;
         training.n_weak = toy.n - 2;
         struct clv_training_result alone = run(all[l], &training);
-        training.frames = frames;
+        training.privileged = privileged;
         struct clv_training_result taught = run(all[l], &training);
         must(clv_evaluate(&with, toy.dataset, toy.examples, toy.n, &toy.layout, taught.w, NULL, training.engine, 1,
                           err));
         must(clv_evaluate(&without, toy.dataset, toy.examples, toy.n, &toy.layout, alone.w, NULL, training.engine, 1,
                           err));
-        ck_assert_msg(with < 0.7 * without, "%s: %g, without frames %g", all[l], with, without);
+        ck_assert_msg(with < 0.7 * without, "%s: %g, without privileged features %g", all[l], with, without);
         clv_training_result_release(&taught);
         clv_training_result_release(&alone);
     }
-    clv_dataset_free(frames);
+    clv_dataset_free(privileged);
     toy_release(&toy);
 }
 
-/* With paper 1 no learner sees frames, and masks come first. */
-TEST(as_published_no_teacher_sees_frames)
+/* With paper 1 no learner uses privileged features, and masks come first. */
+TEST(as_published_no_teacher_uses_privileged_features)
 {
     static const char *const all[] = {"wmpmap", "mpmap", "pmap", "ssvm", "mssvm"};
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
     struct toy toy;
     toy_planted(&toy, 8, 12, &potts, w, 6);
-    struct clv_dataset *frames = informative_frames(&toy);
+    struct clv_dataset *privileged = informative_features(&toy);
     const int32_t *given[8];
     for (size_t i = 0; i < toy.n; i++)
         given[i] = clv_dataset_problem(toy.dataset, i).label;
@@ -75,13 +78,13 @@ TEST(as_published_no_teacher_sees_frames)
         training.n_weak = toy.n - 2;
         set(&training, all[l], "passes", 5);
         set(&training, all[l], "paper", 1);
-        struct clv_training_result alone = run(all[l], &training), framed, taught;
-        training.frames = frames;
-        framed = run(all[l], &training);
-        ck_assert_mem_eq(alone.w, framed.w, clv_weight_layout_size(&potts) * sizeof *alone.w);
+        struct clv_training_result alone = run(all[l], &training), ignored, taught;
+        training.privileged = privileged;
+        ignored = run(all[l], &training);
+        ck_assert_mem_eq(alone.w, ignored.w, clv_weight_layout_size(&potts) * sizeof *alone.w);
         set(&training, all[l], "paper", 0);
         taught = run(all[l], &training);
-        ck_assert_mem_ne(taught.w, framed.w, clv_weight_layout_size(&potts) * sizeof *alone.w);
+        ck_assert_mem_ne(taught.w, ignored.w, clv_weight_layout_size(&potts) * sizeof *alone.w);
         set(&training, all[l], "paper", 1);
         training.n_examples = 0;
         training.given = given;
@@ -92,19 +95,19 @@ TEST(as_published_no_teacher_sees_frames)
                             all[l]),
                   clv_train(&none, clv_learner_find(all[l]), &training, err));
         clv_training_result_release(&alone);
-        clv_training_result_release(&framed);
+        clv_training_result_release(&ignored);
         clv_training_result_release(&taught);
     }
-    clv_dataset_free(frames);
+    clv_dataset_free(privileged);
     toy_release(&toy);
 }
 
-/* Frames without features; `informative`: their opinion is the truth. */
-static struct clv_dataset *bare_frames(const struct toy *toy, bool informative)
+/* Privileged problems without features; `informative`: their theta is the truth. */
+static struct clv_dataset *bare_problems(const struct toy *toy, bool informative)
 {
     static const int64_t row[RANDOM_MAX_NODES + 1];
-    struct clv_dataset *frames;
-    must(clv_dataset_new(&frames, 2, err));
+    struct clv_dataset *privileged;
+    must(clv_dataset_new(&privileged, 2, err));
     for (size_t i = 0; i < toy->n; i++) {
         struct clv_problem p = clv_dataset_problem(toy->dataset, i);
         float theta[2 * RANDOM_MAX_NODES];
@@ -114,15 +117,15 @@ static struct clv_dataset *bare_frames(const struct toy *toy, bool informative)
         }
         int32_t index = 0;
         float value = 0;
-        struct clv_problem frame = {.n_nodes = p.n_nodes,
-                                    .n_features = 1,
-                                    .row = row,
-                                    .index = &index,
-                                    .value = &value,
-                                    .theta = informative ? theta : NULL};
-        must(clv_dataset_add(frames, &frame, "frame", err));
+        struct clv_problem problem = {.n_nodes = p.n_nodes,
+                                      .n_features = 1,
+                                      .row = row,
+                                      .index = &index,
+                                      .value = &value,
+                                      .theta = informative ? theta : NULL};
+        must(clv_dataset_add(privileged, &problem, "privileged", err));
     }
-    return frames;
+    return privileged;
 }
 
 TEST(what_box_to_cut_thinks_is_taught)
@@ -132,32 +135,33 @@ TEST(what_box_to_cut_thinks_is_taught)
     struct toy toy;
     toy_planted(&toy, 18, 12, &potts, w, 6);
     for (int informative = 0; informative < 2; informative++) {
-        struct clv_dataset *frames = bare_frames(&toy, informative);
+        struct clv_dataset *privileged = bare_problems(&toy, informative);
         struct clv_training training = toy_training(&toy, "wmpmap");
         training.n_examples = 2;
         training.weak = toy.examples + 2;
         training.n_weak = toy.n - 2;
-        training.frames = frames;
+        training.privileged = privileged;
         struct clv_training_result result = run("wmpmap", &training);
         must(clv_evaluate(&loss[informative], toy.dataset, toy.examples, toy.n, &toy.layout, result.w, NULL,
                           training.engine, 1, err));
         clv_training_result_release(&result);
-        clv_dataset_free(frames);
+        clv_dataset_free(privileged);
     }
     ck_assert_msg(loss[1] < 0.7 * loss[0], "%g, without opinion %g", loss[1], loss[0]);
     toy_release(&toy);
 }
 
-/* Behind a node's own features those of its frame, then box to cut's opinion, a hat over seven bins, times two. */
-TEST(a_teacher_sees_frames_and_the_opinion_of_box_to_cut)
+/* A node's own features precede its privileged ones, then the result of box segmentation, a hat over seven bins, times
+ * two. */
+TEST(a_teacher_uses_privileged_features_and_box_segmentation)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
     struct toy toy;
     struct dataset_item item;
     toy_planted(&toy, 3, 12, &potts, w, 6);
-    struct clv_dataset *frames = bare_frames(&toy, true);
+    struct clv_dataset *privileged = bare_problems(&toy, true);
     struct clv_training training = toy_training(&toy, "wmpmap");
-    training.frames = frames;
+    training.privileged = privileged;
     must(pseudo_labelled_example(&item, &training, 1, true, err));
     struct clv_problem own = clv_dataset_problem(toy.dataset, 1), seen = item.problem;
     ck_assert_int_eq(seen.n_features, own.n_features + 1 + 7);
@@ -174,12 +178,12 @@ TEST(a_teacher_sees_frames_and_the_opinion_of_box_to_cut)
         }
     }
     dataset_item_release(&item);
-    clv_dataset_free(frames);
+    clv_dataset_free(privileged);
     toy_release(&toy);
 }
 
 /* The weights to start from are the pupil's, whose features are fewer. */
-TEST(a_teacher_that_sees_frames_starts_from_nothing)
+TEST(a_teacher_with_privileged_features_starts_from_nothing)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
     double start[64] = {3, -3, 3, -3, 3, -3, 3, 3};
@@ -187,13 +191,13 @@ TEST(a_teacher_that_sees_frames_starts_from_nothing)
     struct toy toy;
     struct clv_pseudo_labels pseudo_labels[2];
     toy_planted(&toy, 6, 12, &potts, w, 6);
-    struct clv_dataset *frames = informative_frames(&toy);
+    struct clv_dataset *privileged = informative_features(&toy);
     for (int t = 0; t < 2; t++) {
         struct clv_training training = toy_training(&toy, "wmpmap");
         training.n_examples = 2;
         training.weak = toy.examples + 2;
         training.n_weak = toy.n - 2;
-        training.frames = frames;
+        training.privileged = privileged;
         training.init = t ? start : NULL;
         set(&training, "wmpmap", "passes", 3);
         must(pseudo_labels_make(&pseudo_labels[t], learner, &training, err));
@@ -202,7 +206,7 @@ TEST(a_teacher_that_sees_frames_starts_from_nothing)
         ck_assert_mem_eq(pseudo_labels[0].q[k], pseudo_labels[1].q[k], 2 * 12 * sizeof(double));
     pseudo_labels_release(&pseudo_labels[0]);
     pseudo_labels_release(&pseudo_labels[1]);
-    clv_dataset_free(frames);
+    clv_dataset_free(privileged);
     toy_release(&toy);
 }
 
@@ -228,13 +232,13 @@ TEST(boxes_are_filled_halfway_to_the_mean)
     const struct clv_learner *learner = clv_learner_find("wmpmap");
     struct toy toy;
     toy_planted(&toy, 10, 12, &potts, w, 6);
-    struct clv_dataset *frames = bare_frames(&toy, false);
+    struct clv_dataset *privileged = bare_problems(&toy, false);
     struct clv_training training = toy_training(&toy, "wmpmap");
     training.layout.pairwise = CLV_PAIRWISE_NONE;
     training.parameters[clv_learner_parameter(learner, "passes")] = 10;
     training.parameters[clv_learner_parameter(learner, "samples")] = 20000;
     training.n_examples = 4;
-    training.frames = frames;
+    training.privileged = privileged;
     for (size_t k = 0; k < 5; k++) { /* boxes; some of the foreground, and all that there is: not boxes */
         for (size_t i = 0; i < 12; i++)
             around[k][i] = i < 3 || k == 4 ? 0 : CLV_UNKNOWN;
@@ -264,7 +268,7 @@ TEST(boxes_are_filled_halfway_to_the_mean)
     }
     ck_assert_double_gt(fabs(alone[0] - mean) + fabs(alone[1] - mean), 0.1); /* else nothing was tested */
     pseudo_labels_release(&pseudo_labels);
-    clv_dataset_free(frames);
+    clv_dataset_free(privileged);
     toy_release(&toy);
 }
 
@@ -298,11 +302,11 @@ TEST(what_is_given_teaches_without_any_mask)
     toy_release(&toy);
 }
 
-/* Frames that say what is in the box, and box to cut taking all of it for foreground. */
-static struct clv_dataset *box_frames(const struct toy *toy, const int32_t *const *given)
+/* Privileged features that are the labels within the box, and theta that makes all of it foreground. */
+static struct clv_dataset *box_problems(const struct toy *toy, const int32_t *const *given)
 {
-    struct clv_dataset *frames;
-    must(clv_dataset_new(&frames, 2, err));
+    struct clv_dataset *privileged;
+    must(clv_dataset_new(&privileged, 2, err));
     for (size_t i = 0; i < toy->n; i++) {
         struct clv_problem p = clv_dataset_problem(toy->dataset, i);
         int64_t row[RANDOM_MAX_NODES + 1];
@@ -317,16 +321,16 @@ static struct clv_dataset *box_frames(const struct toy *toy, const int32_t *cons
             theta[2 * k] = !is_inside;
         }
         row[p.n_nodes] = p.n_nodes;
-        struct clv_problem frame = {
+        struct clv_problem problem = {
             .n_nodes = p.n_nodes, .n_features = 2, .row = row, .index = index, .value = value, .theta = theta};
-        must(clv_dataset_add(frames, &frame, "frame", err));
+        must(clv_dataset_add(privileged, &problem, "privileged", err));
     }
-    return frames;
+    return privileged;
 }
 
-/* Without masks a box is foreground at first: who sees frames then learns the box, who does not learns what differs
- * from the background outside. */
-TEST(the_first_pseudo_labels_from_boxes_alone_see_no_frames)
+/* Without masks a box is foreground at first: with privileged features a learner learns the box, without them what
+ * differs from the background outside. */
+TEST(the_first_pseudo_labels_from_boxes_alone_use_no_privileged_features)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
     const struct clv_learner *learner = clv_learner_find("wmpmap");
@@ -347,7 +351,7 @@ TEST(the_first_pseudo_labels_from_boxes_alone_see_no_frames)
     training.weak = toy.examples;
     training.n_weak = toy.n;
     training.given = given;
-    training.frames = box_frames(&toy, given);
+    training.privileged = box_problems(&toy, given);
     must(pseudo_labels_make(&pseudo_labels, learner, &training, err));
     for (size_t i = 0; i < 18; i++) {
         const int32_t *label = clv_dataset_problem(toy.dataset, i).label;
@@ -359,6 +363,6 @@ TEST(the_first_pseudo_labels_from_boxes_alone_see_no_frames)
     }
     ck_assert_double_gt(foreground[1] / n[1] - foreground[0] / n[0], 0.05); /* 0.02 if they see them */
     pseudo_labels_release(&pseudo_labels);
-    clv_dataset_free((struct clv_dataset *)training.frames);
+    clv_dataset_free((struct clv_dataset *)training.privileged);
     toy_release(&toy);
 }

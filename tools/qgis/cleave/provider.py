@@ -68,12 +68,12 @@ def cleave(feedback, *arguments):
 
 
 def with_ending(path, ending):
-    """The command writes a file, and no folder, where the name ends so."""
+    """The command writes a file, not a folder, if the name ends like this."""
     return path if path.endswith(ending) else path + ending
 
 
 def load_as(context, named, path):
-    """QGIS opens an output under the name that it has."""
+    """QGIS opens an output under this name."""
     loaded = context.layersToLoadOnCompletion()
     if path != named and named in loaded:
         loaded[path] = loaded.pop(named)

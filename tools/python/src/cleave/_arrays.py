@@ -33,7 +33,7 @@ def as_number(name: str, value: Any, least: float = -math.inf, most: float = mat
 
 
 def as_whole(name: str, value: Any, least: int, most: int = 2**31 - 1) -> int:
-    """A whole number. Fractions, strings and bools are none."""
+    """A whole number; fractions, strings and bools are refused."""
     try:
         number = value.__index__() if not isinstance(value, bool) else None
     except AttributeError:
@@ -52,7 +52,7 @@ def as_flag(name: str, value: Any) -> bool:
 
 
 def as_names(given: Any) -> Optional[List[str]]:
-    """Names of labels, that of label 0 first; None: none are given."""
+    """Names of labels, beginning with label 0; None: no names are given."""
     if given is None:
         return None
     if isinstance(given, (str, bytes, Mapping)) or not hasattr(given, "__iter__"):
@@ -67,7 +67,7 @@ def as_names(given: Any) -> Optional[List[str]]:
 
 
 def hidden_entries(value: Any) -> Optional[npt.NDArray[np.bool_]]:
-    """Which entries of an array of numpy.ma are masked; None: there are none."""
+    """The masked entries of an array of numpy.ma; None: no entry is masked."""
     if not isinstance(value, np.ma.MaskedArray):
         return None
     hidden = np.broadcast_to(np.asarray(value.mask, bool), value.shape)
@@ -75,7 +75,7 @@ def hidden_entries(value: Any) -> Optional[npt.NDArray[np.bool_]]:
 
 
 def as_array(name: str, value: Any) -> npt.NDArray[Any]:
-    """What numpy makes one array of. Masked entries have no value."""
+    """Converts a value to one array of numpy. Masked entries are refused."""
     if value is None:
         raise UsageError(f"{name} is None, an array is needed")
     hidden = hidden_entries(value)
@@ -199,7 +199,7 @@ def as_edges(name: str, value: Any, n_nodes: int) -> npt.NDArray[np.int32]:
 
 
 def npy_write(path: pathlib.Path, array: npt.NDArray[Any]) -> None:
-    content = io.BytesIO()  # numpy's way to a file itself leaves memory behind
+    content = io.BytesIO()  # numpy leaks memory if it writes to a file itself
     np.save(content, array)
     path.write_bytes(content.getbuffer())
 
@@ -215,7 +215,7 @@ def as_bands(name: str, value: Any) -> npt.NDArray[Any]:
 
 
 def channels_first(name: str, array: npt.NDArray[Any], channel_axis: int) -> npt.NDArray[Any]:
-    """Planes of an array of three dimensions: [channels, height, width]."""
+    """The planes [channels, height, width] of an array of three dimensions."""
     return np.moveaxis(array, as_whole("channel_axis", channel_axis, -3, 2), 0)
 
 
@@ -287,7 +287,7 @@ def as_box(name: str, value: Any, width: int, height: int) -> Tuple[float, float
 
 
 def copied(source: Any, ctype: str, dtype: Any, *shape: int) -> npt.NDArray[Any]:
-    """A new array from memory of the library; zeros in a shape mean that there is nothing."""
+    """A new array from memory of the library; a shape with a zero is an empty array."""
     n = int(np.prod(shape, dtype=np.int64))
     if n == 0 or source == ffi.NULL:
         return np.zeros(shape, dtype)

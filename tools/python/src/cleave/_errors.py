@@ -39,7 +39,7 @@ class InputError(Error, OSError):
 
 
 class MissingFileError(InputError, FileNotFoundError):
-    """A file is not there: `errno` and `filename` tell which."""
+    """A file does not exist: see `errno` and `filename`."""
 
 
 class OutputError(Error, OSError):
@@ -55,14 +55,14 @@ class InternalError(Error):
 
 
 def as_text(name: str, text: str) -> bytes:
-    """A text as the library takes it, which would end at a zero byte."""
+    """The bytes of a text for the library. A zero byte, which would end it, is refused."""
     if "\0" in text:
         raise UsageError(f"{name} is {text!r}, which has a zero byte in it; leave it out")
     return text.encode()
 
 
 def as_path(path: Path) -> bytes:
-    """The bytes of a path; every path goes to the library by this."""
+    """The bytes of a path. All paths for the library go through this function."""
     name = os.fsencode(path)
     if b"\0" in name:
         raise UsageError(f"{path!r} is not a path: it has a zero byte in it")
@@ -93,13 +93,13 @@ def _raised(status: int, number: int, message: bytes, path_length: int, given: O
     if isinstance(raised, OSError) and number:
         raised.errno = number
         raised.strerror = os.strerror(number)
-        # A file of a set is not what was given, but what the message begins with.
+        # A file of a dataset is not the argument; the message begins with its path.
         raised.filename = path or (None if given is None else os.fsdecode(given))
     return raised
 
 
 def failure(status: int, message: bytes, path: bytes) -> BaseException:
-    """What `call` would raise of a status, whose message may begin with the path."""
+    """The exception that `call` would raise for a status; its message may begin with the path."""
     return _raised(status, 0, message, len(path) if message.startswith(path + b": ") else 0, None)
 
 

@@ -13,12 +13,12 @@ from ._native import ffi, lib
 from ._table import by_keyword, helps, rows_of, set_options
 from ._work import Progress, Work
 
-_ALL_LABELS_SIDE = 128  # of the command's maps of all labels
+_ALL_LABELS_SIDE = 128  # the side of the command's maps of all labels
 
-# Members that segment_files sets by arguments of its own, and options of a terminal.
+# Members that segment_files sets by its other arguments, and options of a terminal.
 _NO_KEYWORDS = ("model", "no_refine", "null")
 
-# Which options have an effect only beside others, as the commands have it.
+# Options that have an effect only with others, as in the commands.
 _NEEDS = {
     "label": (("probabilities",), "probabilities=True, whose label it is"),
     "side": (("all_labels", "margins"), "all_labels=True or margins=True, whose maps it is of"),
@@ -28,33 +28,33 @@ _NEEDS = {
 
 
 class Outcome(NamedTuple):
-    """What became of one input of segment_files."""
+    """The outcome of one input of segment_files."""
 
-    name: str  # of the input: its path as given, or as its set has it
-    mask: Optional[str]  # path of its mask, or of its map; None: it failed
-    message: str  # why it failed, or what should be known of it; ""
-    error: Optional[BaseException]  # of an input that failed: as it would be raised
+    name: str  # the path of the input as given, or as in its dataset
+    mask: Optional[str]  # the path of its mask or map; None: it failed
+    message: str  # the failure, or a warning; else ""
+    error: Optional[BaseException]  # the exception of an input that failed; else None
     is_earlier: bool  # an earlier run finished it (resume=True)
-    objects: int  # with objects=True: how many there are
+    objects: int  # with objects=True: their number
     share: Optional[float]  # with probabilities=True: the expected share of the label's pixels
-    entropy: Optional[float]  # likewise: mean entropy in bits
-    bound: Optional[float]  # likewise: upper bound of the log-partition
-    standard_error: Optional[float]  # likewise: of that bound
-    method: Optional[str]  # likewise: where the probabilities come from, as --json of the command says
+    entropy: Optional[float]  # with probabilities=True: mean entropy in bits
+    bound: Optional[float]  # with probabilities=True: upper bound of the log-partition
+    standard_error: Optional[float]  # of that bound
+    method: Optional[str]  # with probabilities=True: the method that computed them, as in the command's --json
 
 
 class Files(NamedTuple):
-    """What segment_files did."""
+    """The result of segment_files."""
 
     outcomes: List[Outcome]  # of all inputs, in their order
     done: int  # inputs that this call finished
-    earlier: int  # inputs that an earlier one had finished
+    earlier: int  # inputs that an earlier call had finished
     failed: int
     objects: int  # over all inputs
 
 
 class _FilesWork(Work):
-    """Work whose inputs are settled one by one."""
+    """Work that finishes its inputs one by one."""
 
     def __init__(self, progress: Optional[Progress], each: Optional[Callable[[Outcome], Any]], has_shares: bool) -> None:
         super().__init__(progress)
@@ -79,7 +79,7 @@ class _FilesWork(Work):
                 bool(told.is_earlier), told.n_objects, *self._numbers(told)))
             if self._each and not self.raised:
                 self._each(self.outcomes[-1])
-        except BaseException as raised:  # it goes on in the caller's thread
+        except BaseException as raised:  # the caller's thread raises it again
             self.raised = raised
             self.stop()
 
@@ -94,13 +94,13 @@ def _rows() -> Dict[str, Any]:
 
 
 def file_options() -> Dict[str, str]:
-    """The keywords that segment_files takes besides those of its signature, and what each is for."""
+    """The keywords of segment_files besides those of its signature, with their purposes."""
     signature = ("boxes", "from_masks", "sequence", "output", "refine", "maps")
     return {name: text for name, text in helps(_rows()).items() if name not in signature}
 
 
 def _by_keyword(text: str, start: int = 0) -> str:
-    """A message by the keywords of segment_files, from its `start` on: what stands before is a path."""
+    """A message with the keywords of segment_files for options, from index `start` on; a path precedes it."""
     said = by_keyword(text[start:], {*_rows(), "model"})
     return text[:start] + re.sub(r"(?<![\w-])-([mo])(?= )", lambda found: "model" if found[1] == "m" else "output", said)
 
@@ -186,7 +186,7 @@ def _is_given(value: Any) -> bool:
 
 
 def _check_together(given: Mapping[str, Any]) -> None:
-    """Options that exclude each other as they say the same thing differently, and such as lack what they are of."""
+    """Refuses options that exclude each other, and options that lack another one that they need."""
     rows = _rows()
     taken: Dict[int, str] = {}
     for name in given:
@@ -219,7 +219,7 @@ def _choose_probabilities(native: Any, wanted: bool) -> None:
 
 
 def _use_limits(native: Any, range: Optional[Range], max_pixels: Optional[int], bands: Any) -> List[Any]:
-    """How images are read, as the commands' options of images say."""
+    """Sets how images are read, like the commands' options about images."""
     limits = native.limits
     if range is not None:
         limits.grey16_low, limits.grey16_high = as_range(range)

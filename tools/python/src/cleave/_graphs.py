@@ -69,7 +69,7 @@ def graph_cut(unary: npt.NDArray[Any], couplings: Any, weights: Optional[npt.NDA
 
 
 def _grid_edges(planes: npt.NDArray[Any]) -> Tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """The pairs of pixels that have couplings, and these."""
+    """The pairs of pixels that have couplings, and the couplings."""
     height, width = planes.shape[1:]
     nodes = np.arange(height * width).reshape(height, width)
     edges, weights = [], []

@@ -19,7 +19,7 @@ _NUMBERS: Dict[str, int] = {
 
 
 class InMemory:
-    """What there is of each image, in the order of the images, and all that the library's pointers point into."""
+    """The data of each image, in the order of the images, and all memory that the library's pointers point into."""
 
     def __init__(self, n: int) -> None:
         self.n = n
@@ -66,7 +66,7 @@ class InMemory:
         options.masks = self.kept(ffi.new("struct clv_mask[]", made))
 
     def boxes(self, options: Any, boxes: Any, sizes: Sequence[Tuple[int, int]], pairs: Sequence[Pair]) -> None:
-        """Those of images with masks are not looked at."""
+        """Sets the boxes. Boxes of images with masks are not used."""
         made: List[Dict[str, Any]] = []
         for index, (given, (height, width), (_, mask)) in enumerate(zip(self.listed("boxes", boxes), sizes, pairs)):
             found = [] if mask is not None else _boxes_of(f"boxes[{index}]", given, width, height)

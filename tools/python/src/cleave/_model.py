@@ -19,7 +19,7 @@ from ._work import Progress, Work, call_apart
 
 
 def version() -> str:
-    """Which library runs: "cleave 0.1.0"."""
+    """The version of the library: "cleave 0.1.0"."""
     return str(ffi.string(lib.clv_version()).decode())
 
 
@@ -65,7 +65,7 @@ class Model:
         return probabilities(self, image, **options)
 
     def features(self, image: npt.NDArray[Any], **options: Any) -> "Problem":
-        """The graph of an image as the learners see it: a cleave.Problem. help(cleave.features) says more."""
+        """The graph of an image as learners use it: a cleave.Problem. See help(cleave.features)."""
         return features(self, image, **options)
 
     def predict(self, graphs: Sequence[Graph]) -> List[Labels]:
@@ -160,7 +160,7 @@ class Model:
 
 
 def _model_of_bytes(content: bytes) -> Model:
-    """A model from its file's content, as pickles have it."""
+    """A model from its file's content, for pickle."""
     with tempfile.TemporaryDirectory(prefix="cleave-") as folder:
         path = pathlib.Path(folder, "model")
         path.write_bytes(content)
@@ -182,14 +182,14 @@ Maps = Mapping[str, npt.NDArray[Any]]
 
 
 def as_maps(given: Any) -> Mapping[str, Any]:
-    """A mapping; nothing is none."""
+    """A mapping; None is an empty one."""
     if given is not None and not isinstance(given, Mapping):
         raise UsageError(f"maps is a {type(given).__name__}, {{name: map}} is needed")
     return given or {}
 
 
 def map_planes(name: str, given: Any, channel_axis: int) -> npt.NDArray[Any]:
-    """A map as [channels, height, width] of its own type."""
+    """A map as [channels, height, width], whose type is kept."""
     values = as_array(f"map {name}", given)
     if values.dtype not in (np.uint8, np.uint16) and values.dtype.kind != "f":
         raise UsageError(f"map {name} is an array of {values.dtype}; floats, uint8 or uint16 are needed")
@@ -199,7 +199,7 @@ def map_planes(name: str, given: Any, channel_axis: int) -> npt.NDArray[Any]:
 
 
 def _read_bands(model: Model, image: Any) -> Tuple[Any, Any]:
-    """Colours and map of an image of bands, as the model learned to see them, by a file that goes away."""
+    """Colours and map of an image of bands, by the model's recipe, through a temporary file."""
     array = as_bands("image", image)
     shown = ffi.gc(ffi.new("struct clv_image *"), lib.clv_image_release)
     planes = ffi.gc(ffi.new("struct clv_map *"), lib.clv_map_release)
@@ -219,7 +219,7 @@ def _read_bands(model: Model, image: Any) -> Tuple[Any, Any]:
 
 
 def _seen(model: Model, image: Any, maps: Optional[Maps], channel_axis: int) -> Tuple[Any, Any, Any]:
-    """An image and its maps as the library wants them, in the recipe's order; the third value keeps them alive."""
+    """An image and its maps as the library needs them, in the recipe's order; the third value keeps them alive."""
     if not model._native.has_recipe:
         raise UsageError("the model is of features made elsewhere, which no image has; Model.predict takes graphs")
     recipe = model._native.recipe
@@ -354,7 +354,7 @@ def _nodes(example: Any) -> npt.NDArray[np.int32]:
 
 
 def features(model: Model, image: npt.NDArray[Any], *, maps: Optional[Maps] = None, channel_axis: int = -1) -> Problem:
-    """The graph and the features that the model's recipe makes of an image."""
+    """Computes graph and features of an image by the model's recipe."""
     example = _extract(model, image, maps, channel_axis)
     problem = example.problem
     n, m, p = problem.n_nodes, problem.n_edges, problem.n_edge_features
@@ -367,13 +367,13 @@ def features(model: Model, image: npt.NDArray[Any], *, maps: Optional[Maps] = No
 
 
 def _margins(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Each label's score minus the largest of the others, [n, labels]."""
+    """Each label's score minus the largest other score, [n, labels]."""
     ordered = np.sort(scores, axis=1)
     return np.where(scores < ordered[:, -1:], scores - ordered[:, -1:], scores - ordered[:, -2:-1])
 
 
 def _with_oracle(function: Callable[[Any], None]) -> None:
-    """function(oracle), which Ctrl-C ends."""
+    """Calls function(oracle); Ctrl-C ends it."""
     work, made = Work(None), ffi.new("struct clv_oracle **")
     call(lib.clv_oracle_new, made, lib.CLV_ENGINE_DEFAULT)
     oracle = ffi.gc(made[0], lib.clv_oracle_free)

@@ -19,15 +19,15 @@ _ROW = np.dtype({"names": list(_FIELDS), "formats": [_FORMATS[field.type.cname] 
 
 
 class Objects(NamedTuple):
-    """What cleave.segment gives with objects=True."""
+    """The result of cleave.segment with objects=True."""
 
-    labels: Labels  # [height, width], as without
+    labels: Labels  # [height, width], as without objects=True
     objects: npt.NDArray[np.int32]  # [height, width]: 1 .. n_objects, 0 for none
     table: Table  # columns of cleave.measure, each [n_objects]
 
 
 def _samples(objects: npt.NDArray[np.int32], n: int, values: npt.NDArray[Any]) -> Tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Means and deviations [n, bands] of values [height, width, bands], of those that are numbers."""
+    """Means and deviations [n, bands] of values [height, width, bands]; NaN is not counted."""
     inside, found = objects.ravel(), np.full((2, n, values.shape[2]), np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
         for band in range(values.shape[2]):

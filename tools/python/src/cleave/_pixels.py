@@ -64,7 +64,7 @@ def box_cut(image: Labels, box: Box, *, return_probability: bool = False) -> Any
 
 
 def _as_strokes(given: Any, shape: Tuple[int, int], has_before: bool) -> Labels:
-    """Values 1, 0 and VOID; what cannot have been meant as such is refused."""
+    """Returns values 1, 0 and VOID; refuses others."""
     hidden = hidden_entries(given)
     given = given if hidden is None else given.filled(False if given.dtype == bool else VOID)
     seeds = as_values("strokes", given, shape)
@@ -102,7 +102,7 @@ def click_cut(image: Labels, strokes: Labels, *, before: Optional[Labels] = None
 
 
 def _warn_of_probabilities(planes: npt.NDArray[Any], are_all: bool) -> None:
-    """What is out of 0..1 by more than rounding and resizing, and labels of a pixel that do not sum to 1."""
+    """Refuses values outside of 0..1 by more than rounding and resizing, and labels of a pixel that do not sum to 1."""
     low, high = float(planes.min()), float(planes.max())
     if low < -0.05 or high > 1.05:
         warnings.warn(f"probabilities holds {low:g} .. {high:g}, which is clipped to 0..1; of logits 1 / (1 + numpy.exp(-x)) or a softmax "
@@ -162,12 +162,12 @@ def refine(image: Labels, probabilities: npt.NDArray[Any], *, channel_axis: int 
 
 
 class Score(NamedTuple):
-    """How labels compare with the truth."""
+    """Metrics of labels against the ground truth."""
 
     weighted_hamming: float  # balanced error: the mean over true labels of the share of their pixels that is wrong
     hamming: float  # share of wrong pixels
-    mean_iou: float  # intersection over union, mean over labels >= 1 that are there
-    n_pixels: int  # that count
+    mean_iou: float  # intersection over union, the mean over labels >= 1 that occur
+    n_pixels: int  # the number of pixels that are counted
 
 
 def score(labels: Labels, truth: Labels, *, void: bool = False) -> Score:

@@ -20,7 +20,7 @@ _FORMS = "(features, edges) or (features, edges, edge_features)"
 
 
 def _as_features(name: str, given: Any, n_rows: Optional[int], n_columns: Optional[int], what: str) -> npt.NDArray[Any]:
-    """Finite numbers [n_rows, n_columns]; None: any number of them, but for 0."""
+    """Finite numbers [n_rows, n_columns]; None: any number except 0."""
     array = as_floats(name, given, np.float32)
     if array.ndim != 2 or 0 in array.shape or len(array) != (n_rows or len(array)) or array.shape[1] != (n_columns or array.shape[1]):
         raise UsageError(f"{name} has shape {array.shape}, [{n_rows or 'n'}, {n_columns or ('p' if n_rows else 'd')}] is needed")
@@ -58,7 +58,7 @@ def _as_arrays(name: str, given: Any, pairwise: int, n_features: Optional[int], 
 
 
 def as_graphs(given: Any, pairwise: int, n_features: Optional[int] = None, n_edge_features: Optional[int] = None) -> List[Arrays]:
-    """Graphs that fit together: what the first one has, the others must have, too."""
+    """Returns the arrays of the graphs; all must have those that the first one has."""
     if isinstance(given, np.ndarray) and given.dtype == object:
         given = list(given)
     if not isinstance(given, (list, tuple)):
@@ -73,7 +73,7 @@ def as_graphs(given: Any, pairwise: int, n_features: Optional[int] = None, n_edg
 
 
 def _problem(features: npt.NDArray[Any], edges: npt.NDArray[Any], edge_features: npt.NDArray[Any]) -> Any:
-    """A struct clv_problem, and what it points into."""
+    """A struct clv_problem, and the memory that it points into."""
     (n, d), (m, p) = features.shape, edge_features.shape
     held = {
         "row": pointer("int64_t", np.arange(n + 1, dtype=np.int64) * d),
@@ -89,7 +89,7 @@ def _problem(features: npt.NDArray[Any], edges: npt.NDArray[Any], edge_features:
 
 
 def found_in_graphs(model: Any, graphs: Any, ctype: str, dtype: Any, n_values: int, function: Callable[[Any, Any, Any], None]) -> List[Any]:
-    """What `function(found, problem, oracle)` writes of each graph, by a struct clv_model, into an array [n, n_values]. Ctrl-C ends it."""
+    """Calls `function(found, problem, oracle)` for each graph, which fills an array [n, n_values] by a struct clv_model. Ctrl-C ends it."""
     if model.has_recipe:
         raise UsageError("the model is of images, which segment and probabilities take; graphs are for models of cleave.train_graphs, or "
                          "of feature files")

@@ -29,7 +29,7 @@ def as_volume(name: str, value: Any, range: Optional[Range] = None) -> List[Tupl
 
 
 def as_masks(name: str, given: Any, n: int) -> List[Any]:
-    """A mask or None for each slice: of {slice: mask}, of a list, or of an array [slices, height, width]."""
+    """A mask or None for each slice, from {slice: mask}, a list, or an array [slices, height, width]."""
     if isinstance(given, Mapping):
         places = {as_whole(f"{name}: slice", index, 0, n - 1): mask for index, mask in given.items()}
         return [places.get(index) for index in range(n)]
@@ -57,7 +57,7 @@ def _options(work: Work, refine: Optional[bool], threads: int) -> Any:
 
 
 def segment_slices(model: Any, volume: Any, refine: Optional[bool], threads: int, progress: Optional[Progress]) -> Labels:
-    """Of a model that was learned with sequence=True."""
+    """Segments a volume by a model that was trained with sequence=True."""
     slices, work = as_volume("volume", volume, model.range), Work(progress)
     images = ffi.new("struct clv_image[]", [native[0] for native, _ in slices])
     labels = np.empty((len(slices), images[0].height, images[0].width), np.uint8)

@@ -11,7 +11,7 @@ from ._native import ffi, lib
 
 
 def rows_of(row_at: Callable[[int], Any]) -> Dict[str, Any]:
-    """The keywords of a table with their rows: row_at is such as clv_train_option_at."""
+    """The keywords of a table with their rows. row_at is a function like clv_train_option_at."""
     rows: Dict[str, Any] = {}
     index = 0
     while row_at(index) != ffi.NULL:
@@ -22,12 +22,12 @@ def rows_of(row_at: Callable[[int], Any]) -> Dict[str, Any]:
 
 
 def helps(rows: Mapping[str, Any]) -> Dict[str, str]:
-    """What each keyword is for."""
+    """The purpose of each keyword."""
     return {name: ffi.string(row.help).decode() for name, row in rows.items()}
 
 
 def by_keyword(note: str, names: Container[str]) -> str:
-    """What the command says, by keywords: --stages 2 is stages=2, --pairwise full is pairwise='full'."""
+    """A message of the command, with keywords: --stages 2 becomes stages=2, --pairwise full becomes pairwise='full'."""
 
     def keyword(found: "re.Match[str]") -> str:
         name = found[1].replace("-", "_")
@@ -49,7 +49,7 @@ def typed(name: str, value: Any) -> bytes:
 
 
 def set_options(native: Any, rows: Mapping[str, Any], given: Mapping[str, Any]) -> Tuple[List[Any], Dict[str, Any]]:
-    """Sets what the rows know; returns what must live as long as the options, and what is left. None and False are not given."""
+    """Sets the options of the rows; returns the objects that must live as long, and the other arguments. None and False: not given."""
     keep: List[Any] = []
     rest: Dict[str, Any] = {}
     for name, value in given.items():

@@ -52,7 +52,7 @@ def _value(learner: Any, index: int, name: str, value: Any) -> float:
 
 def _set_parameters(options: Any, learner: Any, parameters: Dict[str, Any]) -> None:
     for name, value in parameters.items():
-        spelt = name[:-1] if name.endswith("_") else name  # lambda_ is lambda, which Python keeps to itself
+        spelt = name[:-1] if name.endswith("_") else name  # lambda_ stands for lambda, which is reserved in Python
         index = lib.clv_learner_parameter(learner, spelt.replace("_", "-").encode())
         if index < 0:
             index = lib.clv_learner_parameter(learner, spelt.encode())
@@ -66,7 +66,7 @@ def _set_parameters(options: Any, learner: Any, parameters: Dict[str, Any]) -> N
 
 
 def named(names: Sequence[str]) -> Any:
-    """Labels of these names: a struct clv_labels, and what it points into."""
+    """A struct clv_labels of these names, and the memory that it points into."""
     listed, palette = ffi.new("char[][64]", len(names)), ffi.new("uint8_t[256][3]")
     for k, name in enumerate(names):
         listed[k] = name.encode()
@@ -77,7 +77,7 @@ def named(names: Sequence[str]) -> Any:
 
 
 def _as_pairs(data: Any) -> List[Pair]:
-    """Pairs, or images alone, which have no masks."""
+    """Returns images with their masks, or images without masks, as pairs."""
     pairs: List[Pair] = []
     try:
         items = list(data)
@@ -94,7 +94,7 @@ def _as_pairs(data: Any) -> List[Pair]:
 
 
 def _as_slices(data: Any) -> Tuple[List[Pair], List[str]]:
-    """The slices of volumes with their masks, and of which volume each is."""
+    """The slices of volumes with their masks, and the volume of each."""
     slices: List[Pair] = []
     names: List[str] = []
     for index, (volume, masks) in enumerate(_as_pairs(data)):
@@ -106,11 +106,11 @@ def _as_slices(data: Any) -> Tuple[List[Pair], List[str]]:
     return slices, names
 
 
-_OF_THE_COMMAND = ("data", "maps", "resume", "checkpoint_every")  # arguments of train, and files that it does not write
+_OF_THE_COMMAND = ("data", "maps", "resume", "checkpoint_every")  # options that train has as arguments, or whose files it does not write
 
 
 def _rows() -> Dict[str, Any]:
-    """What struct clv_train_options takes by name: the keywords of train with their rows of the table."""
+    """The keywords of train that are members of struct clv_train_options, with their rows of the table."""
     return rows_of(lib.clv_train_option_at)
 
 
@@ -119,7 +119,7 @@ def _own_rows() -> Dict[str, Any]:
 
 
 def options() -> Dict[str, str]:
-    """The keywords that train takes besides those of its signature and the learner's parameters, and what each is for."""
+    """The keywords of train besides those of its signature and the learner's parameters, with their purposes."""
     return helps(_own_rows())
 
 
@@ -128,12 +128,12 @@ def _is_of_features(row: Any) -> bool:
 
 
 def by_keyword(note: str) -> str:
-    """What the command says, by the keywords of train."""
+    """A message of the command, with the keywords of train for its options."""
     return _table.by_keyword(note, {*_rows(), "learner"})
 
 
 def _use_set(native: Any, path: Any, maps: Mapping[str, Path], labels: Optional[Sequence[str]]) -> List[Any]:
-    """Files to learn from; returns what must live as long as the options."""
+    """Sets the files for training; returns the objects that must live as long as the options."""
     if labels is not None:
         raise UsageError("labels are those of the set; labels.tsv names them")
     keep = [ffi.new("char[]", as_path(path))]
@@ -148,7 +148,7 @@ def _use_set(native: Any, path: Any, maps: Mapping[str, Path], labels: Optional[
 
 def _use_arrays(native: Any, pairs: List[Pair], labels: Optional[Sequence[str]], boxes: Any, objects: Any, maps: Mapping[str, Any],
                 channel_axis: int, bands: bool, range: Optional[Range], sequences: Sequence[str]) -> List[Any]:
-    """Arrays to learn from; returns what must live as long as the options."""
+    """Sets the arrays for training; returns the objects that must live as long as the options."""
     for name in ("split", "only", "weak_split", "unlabelled_split", "validate"):
         if getattr(native, name) != ffi.NULL:
             raise UsageError(f"{name} needs a manifest")
@@ -176,7 +176,7 @@ def _use_arrays(native: Any, pairs: List[Pair], labels: Optional[Sequence[str]],
 
 
 def prepared(learner: str, threads: int, progress: Optional[Progress], options: Mapping[str, Any]) -> Tuple[Any, List[Any], Work]:
-    """Options of a training by their names: a struct clv_train_options, what must live as long as that, and the work that it reports to."""
+    """A struct clv_train_options by names of options, the objects that must live as long, and the work to which it reports."""
     chosen = lib.clv_learner_find(as_text("learner", str(learner)))
     if chosen == ffi.NULL:
         raise UsageError(f"learner {learner!r} is not one of {', '.join(learners())}")
@@ -258,7 +258,7 @@ def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", 
         work.run(lambda: call(lib.clv_train_set, model, native, path=path))
     except Error as error:
         if path is None and not os.path.exists(error.path or ""):
-            error.path = None  # what the message begins with names an array
+            error.path = None  # the message begins with the name of an array
         if isinstance(error, UsageError):
             error.args = (by_keyword(str(error)),)
         raise

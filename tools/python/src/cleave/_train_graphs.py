@@ -107,7 +107,7 @@ def train_graphs(graphs: Sequence[Graph], truth: Sequence[npt.NDArray[Any]], *, 
         learner = "mssvm" if has_couplings and (form == "full" or n_labels > 2) else "ssvm"
     native, keep, work = prepared(learner, threads, progress, {"loss": "counts", **options})
     model = ffi.gc(ffi.new("struct clv_model *"), lib.clv_model_release)
-    with tempfile.TemporaryFile(prefix="cleave-") as file:  # nameless, so that nothing of it is left, whatever happens
+    with tempfile.TemporaryFile(prefix="cleave-") as file:  # it has no name, so that it disappears in any case
         path = f"/proc/self/fd/{file.fileno()}"
 
         def plain(text: str) -> str:

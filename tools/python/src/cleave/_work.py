@@ -22,7 +22,7 @@ class Work:
         self.handle = ffi.new_handle(self)
         self.native = ffi.new("struct clv_progress *", {
             "report": lib.cleave_report if progress else ffi.NULL, "context": self.handle, "stop": self.stop_flag,
-            "say": lib.cleave_say})
+            "notify": lib.cleave_notify})
 
     def stop(self) -> None:
         self.stop_flag[0] = 1
@@ -31,12 +31,12 @@ class Work:
         try:
             if self._progress and not self.raised:
                 self._progress(what, done, total)
-        except BaseException as raised:  # it goes on in the caller's thread
+        except BaseException as raised:  # the caller's thread raises it again
             self.raised = raised
             self.stop()
 
     def run(self, function: Callable[[], Any]) -> Any:
-        """The function on a thread of its own, so that Ctrl-C is heard: a first one stops the work, which then ends by itself."""
+        """Runs the function on a separate thread, so that Ctrl-C is noticed. A first one stops the work, which then ends by itself."""
         outcome: Dict[str, Any] = {}
         done = threading.Event()
 
@@ -51,7 +51,7 @@ class Work:
         worker.start()
         while not done.is_set():
             try:
-                done.wait(0.2)  # a signal that another thread took is seen then
+                done.wait(0.2)  # a signal that another thread received is handled then
             except KeyboardInterrupt:
                 self.stop()
         worker.join()
@@ -65,7 +65,7 @@ class Work:
 def call_apart(function: Any, *arguments: Any, keep: Any = None) -> None:
     """`call` for what takes long and knows of no stopping: Ctrl-C is heard at once, and the library then goes on by itself to an end
     that nobody sees. So arguments, and what they point into (`keep`), must be the call's own, freed by nobody but the collector."""
-    if threading.current_thread() is not threading.main_thread():  # where there are no signals
+    if threading.current_thread() is not threading.main_thread():  # only the main thread receives signals
         call(function, *arguments)
         return
     outcome: List[BaseException] = []
@@ -80,7 +80,7 @@ def call_apart(function: Any, *arguments: Any, keep: Any = None) -> None:
 
     worker = threading.Thread(target=work, name="cleave", daemon=True)
     worker.start()
-    while not done.wait(0.2):  # a signal that another thread took is seen then
+    while not done.wait(0.2):  # a signal that another thread received is handled then
         pass
     worker.join()
     if outcome:
@@ -93,6 +93,6 @@ def cleave_report(context: Any, what: Any, done: int, total: int, _note: Any) ->
 
 
 @ffi.def_extern()
-def cleave_say(context: Any, kind: int, text: Any) -> None:
+def cleave_notify(context: Any, kind: int, text: Any) -> None:
     if kind != lib.CLV_SUMMARY:
         ffi.from_handle(context).notes.append(ffi.string(text).decode(errors="replace"))

@@ -1,6 +1,6 @@
 /* Computes inputs and outputs of a model's pixel network. Inputs are filter responses, then the terms of pixel_terms.c
- * if a cut finds the labels, or the marginals of the nodes if labels vote. Start at pixel_look_init and
- * pixel_look_vote. */
+ * if a cut finds the labels, or the marginals of the nodes if labels vote. Start at pixel_inputs_init and
+ * pixel_net_votes. */
 #include "refine/by_model/by_model.h"
 
 #include <string.h>
@@ -17,32 +17,32 @@
 static const double scales[] = {0, 6};
 enum { SCALES = sizeof scales / sizeof *scales };
 
-int32_t pixel_look_inputs(const struct clv_model *model)
+int32_t refining_net_inputs(const struct clv_model *model)
 {
     return refining_is_cut(model) ? PIXEL_CONTEXT_SIZE + TERM_NET + TERMS_A_MAP * model->recipe.n_maps
                                   : PIXEL_BANK_SIZE + SCALES * model->layout.n_labels;
 }
 
-int32_t pixel_look_classes(const struct clv_model *model)
+int32_t refining_net_classes(const struct clv_model *model)
 {
     return refining_is_cut(model) ? OBJECT_CLASSES : model->layout.n_labels;
 }
 
-void pixel_look_release(struct pixel_look *self)
+void pixel_inputs_release(struct pixel_inputs *self)
 {
     pixel_bank_release(&self->bank);
     array_free(self->own);
-    *self = (struct pixel_look){0};
+    *self = (struct pixel_inputs){0};
 }
 
 static void keep_term(void *context, int32_t term, const float *plane)
 {
-    struct pixel_look *self = context;
+    struct pixel_inputs *self = context;
     size_t at = (size_t)(term < TERM_NET ? term : term - 1);
     memcpy(self->own + at * self->n, plane, self->n * sizeof *plane);
 }
 
-static enum clv_status add_context(struct pixel_look *self, struct clv_error *err)
+static enum clv_status add_context(struct pixel_inputs *self, struct clv_error *err)
 {
     OWNED_ARRAY float *probability = array_zalloc(self->n, OBJECT_CLASSES * sizeof *probability);
     NEED(probability);
@@ -56,7 +56,7 @@ static enum clv_status add_context(struct pixel_look *self, struct clv_error *er
 }
 
 /* Computes the terms, and the context from the scores of the nodes, if refining_is_cut. */
-static enum clv_status fill_terms(struct pixel_look *self, struct segmented *view, const struct clv_image *working,
+static enum clv_status fill_terms(struct pixel_inputs *self, struct segmented *view, const struct clv_image *working,
                                   struct clv_error *err)
 {
     OWNED_ARRAY uint8_t *painted = array_alloc(self->n, 1);
@@ -71,7 +71,7 @@ static enum clv_status fill_terms(struct pixel_look *self, struct segmented *vie
 }
 
 /* Computes the marginals at each scale, if labels vote. */
-static enum clv_status fill_marginals(struct pixel_look *self, const struct segmented *view, struct clv_error *err)
+static enum clv_status fill_marginals(struct pixel_inputs *self, const struct segmented *view, struct clv_error *err)
 {
     const struct clv_superpixels *nodes = &view->example->superpixels;
     size_t n_labels = (size_t)view->model->layout.n_labels;
@@ -85,7 +85,7 @@ static enum clv_status fill_marginals(struct pixel_look *self, const struct segm
     return CLV_OK;
 }
 
-enum clv_status pixel_look_init(struct pixel_look *self, const struct segmented *segmented, struct clv_error *err)
+enum clv_status pixel_inputs_init(struct pixel_inputs *self, const struct segmented *segmented, struct clv_error *err)
 {
     const struct clv_superpixels *nodes = &segmented->example->superpixels;
     struct clv_example small = *segmented->example; /* a view, as if the image had the working size */
@@ -95,8 +95,8 @@ enum clv_status pixel_look_init(struct pixel_look *self, const struct segmented 
     small.height = nodes->height;
     view.example = &small;
     bool is_cut = refining_is_cut(view.model);
-    OWNED(pixel_look_release) struct pixel_look result = {.n = (size_t)nodes->width * (size_t)nodes->height};
-    result.n_own = pixel_look_inputs(view.model) - (is_cut ? PIXEL_CONTEXT_SIZE : PIXEL_BANK_SIZE);
+    OWNED(pixel_inputs_release) struct pixel_inputs result = {.n = (size_t)nodes->width * (size_t)nodes->height};
+    result.n_own = refining_net_inputs(view.model) - (is_cut ? PIXEL_CONTEXT_SIZE : PIXEL_BANK_SIZE);
     NEED(result.own = array_alloc(result.n, (size_t)result.n_own * sizeof *result.own));
     MUST(clv_image_resize(&working, view.image, small.width, small.height, err));
     if (is_cut) {
@@ -109,7 +109,7 @@ enum clv_status pixel_look_init(struct pixel_look *self, const struct segmented 
     return CLV_OK;
 }
 
-void pixel_look_at(float *x, size_t stride, const struct pixel_look *self, size_t pixel, size_t n)
+void pixel_inputs_copy(float *x, size_t stride, const struct pixel_inputs *self, size_t pixel, size_t n)
 {
     float *own = x + (size_t)self->bank.n_planes * stride;
     pixel_bank_at(x, stride, &self->bank, pixel, n);
@@ -118,16 +118,16 @@ void pixel_look_at(float *x, size_t stride, const struct pixel_look *self, size_
 }
 
 /* Computes probability[n_classes][n] at the working size. */
-static void predict_all(float *probability, const struct pixel_look *look, const struct pixel_net *net)
+static void predict_all(float *probability, const struct pixel_inputs *inputs, const struct pixel_net *net)
 {
     enum { AT_ONCE = PIXEL_NET_AT_ONCE };
     float x[PIXEL_NET_INPUTS * AT_ONCE] = {0}, outputs[PIXEL_NET_CLASSES * AT_ONCE];
-    for (size_t p = 0; p < look->n; p += AT_ONCE) {
-        size_t n = look->n - p < AT_ONCE ? look->n - p : AT_ONCE;
-        pixel_look_at(x, AT_ONCE, look, p, n);
-        pixel_net_say(outputs, net, x);
+    for (size_t p = 0; p < inputs->n; p += AT_ONCE) {
+        size_t n = inputs->n - p < AT_ONCE ? inputs->n - p : AT_ONCE;
+        pixel_inputs_copy(x, AT_ONCE, inputs, p, n);
+        pixel_net_predict(outputs, net, x);
         for (size_t c = 0; c < (size_t)net->n_classes; c++)
-            memcpy(probability + c * look->n + p, outputs + c * AT_ONCE, n * sizeof *outputs);
+            memcpy(probability + c * inputs->n + p, outputs + c * AT_ONCE, n * sizeof *outputs);
     }
 }
 
@@ -136,12 +136,12 @@ static void predict_all(float *probability, const struct pixel_look *look, const
 static enum clv_status predict_image(float **probability, struct map_grid *grid, const struct segmented *segmented,
                                      struct clv_error *err)
 {
-    OWNED(pixel_look_release) struct pixel_look look = {0};
-    MUST(pixel_look_init(&look, segmented, err));
-    *probability = array_alloc(look.n, (size_t)segmented->net->n_classes * sizeof **probability);
+    OWNED(pixel_inputs_release) struct pixel_inputs inputs = {0};
+    MUST(pixel_inputs_init(&inputs, segmented, err));
+    *probability = array_alloc(inputs.n, (size_t)segmented->net->n_classes * sizeof **probability);
     NEED(*probability);
-    predict_all(*probability, &look, segmented->net);
-    return map_grid_init(grid, look.bank.width, look.bank.height, segmented->image->width, segmented->image->height,
+    predict_all(*probability, &inputs, segmented->net);
+    return map_grid_init(grid, inputs.bank.width, inputs.bank.height, segmented->image->width, segmented->image->height,
                          err);
 }
 
@@ -158,7 +158,7 @@ static enum clv_status vote_by_net(float *votes, const struct segmented *segment
     return CLV_OK;
 }
 
-enum clv_status pixel_look_vote(float *votes, const struct segmented *segmented, struct clv_error *err)
+enum clv_status pixel_net_votes(float *votes, const struct segmented *segmented, struct clv_error *err)
 {
     struct segmented view = *segmented;
     OWNED_ARRAY double *marginals = NULL;

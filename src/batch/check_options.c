@@ -1,6 +1,6 @@
 /* Refuses, before any file is read, options that the run cannot fulfil: a table has what each option needs; the
  * labeller, or the form of the output, has what it lacks and why. A new option that some of them cannot fulfil is a row
- * here. Start at wishes_check. */
+ * here. Start at files_options_check. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -150,8 +150,8 @@ static const char *const stream_lacks[N_NEEDS] = {[3] = "standard output takes t
                                                   [5] = "standard output takes the one result"};
 static const char *const probability_lacks[N_NEEDS] = {[1] = "it is made of labels"};
 
-enum clv_status wishes_check(const struct clv_files_options *options, const struct labeller *labeller,
-                             struct clv_error *err)
+enum clv_status files_options_check(const struct clv_files_options *options, const struct labeller *labeller,
+                                    struct clv_error *err)
 {
     const struct limits way = {labeller->name, labeller->lacks, labeller->why};
     const struct limits stream = {"-o -", NEEDS_FOLDER | NEEDS_BESIDE | NEEDS_APART, stream_lacks};
@@ -171,7 +171,7 @@ enum clv_status wishes_check(const struct clv_files_options *options, const stru
     return check_details(options, err);
 }
 
-enum clv_status wishes_check_inputs(const struct batch *run, struct clv_error *err)
+enum clv_status files_options_check_inputs(const struct batch *run, struct clv_error *err)
 {
     static const char *const file_lacks[N_NEEDS] = {[3] = "it writes several files; -o FOLDER takes them all"};
     char name[64];

@@ -33,7 +33,7 @@ static enum clv_status left_half(float *foreground, const struct clv_image *imag
     return CLV_OK;
 }
 
-static void extract(struct clv_dataset **dataset, struct clv_dataset **frames, const struct clv_pixel_box *boxes,
+static void extract(struct clv_dataset **dataset, struct clv_dataset **privileged, const struct clv_pixel_box *boxes,
                     size_t n_boxes)
 {
     static char path[256];
@@ -47,36 +47,36 @@ static void extract(struct clv_dataset **dataset, struct clv_dataset **frames, c
     must(clv_set_read(&set, path, err));
     struct item_boxes known = {(struct clv_pixel_box *)(uintptr_t)boxes, n_boxes, 0};
     const struct extract_options how = {&recipe, 1, NULL, NULL, &known, left_half};
-    must(dataset_extract_boxed(dataset, frames, &set, &how, err));
+    must(dataset_extract_boxed(dataset, privileged, &set, &how, err));
 }
 
-TEST(a_frame_gives_the_place_in_the_box)
+TEST(privileged_features_give_the_position_in_the_box)
 {
     static const struct clv_pixel_box box = {10, 5, 50, 35};
-    OWNED(dataset_drop) struct clv_dataset *dataset = NULL, *frames = NULL;
-    extract(&dataset, &frames, &box, 1);
-    struct clv_problem p = clv_dataset_problem(dataset, 0), frame = clv_dataset_problem(frames, 0);
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL, *privileged = NULL;
+    extract(&dataset, &privileged, &box, 1);
+    struct clv_problem p = clv_dataset_problem(dataset, 0), features = clv_dataset_problem(privileged, 0);
     double outside = 0, column[8] = {0}, line[8] = {0}, foreground = 0, all = 0;
-    ck_assert_int_eq(frame.n_nodes, p.n_nodes);
-    ck_assert_int_eq(frame.n_features, 65);
+    ck_assert_int_eq(features.n_nodes, p.n_nodes);
+    ck_assert_int_eq(features.n_features, 65);
     for (int32_t i = 0; i < p.n_nodes; i++) {
         double sum = 0, area = (double)p.area[i];
         bool is_outside = true;
-        for (int64_t k = frame.row[i]; k < frame.row[i + 1]; k++) {
-            double value = (double)frame.value[k];
+        for (int64_t k = features.row[i]; k < features.row[i + 1]; k++) {
+            double value = (double)features.value[k];
             sum += value;
-            if (frame.index[k] == 64) {
+            if (features.index[k] == 64) {
                 outside += area * value / 3;
                 continue;
             }
             is_outside = false;
-            column[frame.index[k] % 8] += area * value / 3;
-            line[frame.index[k] / 8] += area * value / 3;
+            column[features.index[k] % 8] += area * value / 3;
+            line[features.index[k] / 8] += area * value / 3;
         }
         ck_assert_double_eq_tol(sum, 3, 1e-5);
         ck_assert_int_eq(p.label[i], is_outside ? 0 : CLV_UNKNOWN);
-        ck_assert_double_eq_tol((double)frame.theta[2 * i] + (double)frame.theta[2 * i + 1], 1, 1e-6);
-        foreground += area * (double)frame.theta[2 * i + 1];
+        ck_assert_double_eq_tol((double)features.theta[2 * i] + (double)features.theta[2 * i + 1], 1, 1e-6);
+        foreground += area * (double)features.theta[2 * i + 1];
         all += area;
     }
     ck_assert_double_eq_tol(outside, 60 * 40 - 40 * 30, 0.01);
@@ -91,22 +91,22 @@ TEST(a_frame_gives_the_place_in_the_box)
 TEST(several_boxes_share_their_image)
 {
     static const struct clv_pixel_box boxes[] = {{0, 0, 20, 40}, {20, 0, 60, 40}, {22, 2, 24, 4}};
-    OWNED(dataset_drop) struct clv_dataset *dataset = NULL, *frames = NULL;
-    extract(&dataset, &frames, boxes, 3);
-    struct clv_problem p = clv_dataset_problem(dataset, 0), frame = clv_dataset_problem(frames, 0);
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL, *privileged = NULL;
+    extract(&dataset, &privileged, boxes, 3);
+    struct clv_problem p = clv_dataset_problem(dataset, 0), features = clv_dataset_problem(privileged, 0);
     double column[8] = {0};
     for (int32_t i = 0; i < p.n_nodes; i++)
-        for (int64_t k = frame.row[i]; k < frame.row[i + 1]; k++) {
-            ck_assert_int_lt(frame.index[k], 64); /* nothing is outside */
-            column[frame.index[k] % 8] += (double)p.area[i] * (double)frame.value[k] / 3;
+        for (int64_t k = features.row[i]; k < features.row[i + 1]; k++) {
+            ck_assert_int_lt(features.index[k], 64); /* nothing is outside */
+            column[features.index[k] % 8] += (double)p.area[i] * (double)features.value[k] / 3;
         }
     for (int k = 0; k < 8; k++)
         ck_assert_double_eq_tol(column[k], 2400 * (k == 0 || k == 7 ? 0.5 / 7 : 1.0 / 7), 20);
 }
 
-/* The frame of the node by looking at every box for every pixel. */
-static void plain_frame(double row[65], const struct clv_example *example, const struct clv_pixel_box *boxes, int n,
-                        int32_t node)
+/* The privileged features of a node, by comparing every pixel with every box. */
+static void plain_features(double row[65], const struct clv_example *example, const struct clv_pixel_box *boxes, int n,
+                           int32_t node)
 {
     const struct clv_superpixels *sp = &example->superpixels;
     double sum = 0;
@@ -145,7 +145,7 @@ TEST(many_boxes_give_what_a_look_at_each_of_them_gives)
     OWNED(clv_recipe_release) struct clv_recipe recipe = {0};
     OWNED(clv_image_release) struct clv_image image = {0};
     OWNED(clv_example_release) struct clv_example example = {0};
-    OWNED(dataset_drop) struct clv_dataset *frames = NULL;
+    OWNED(dataset_drop) struct clv_dataset *privileged = NULL;
     clv_recipe_init(&recipe);
     recipe.blocks = CLV_BLOCK_SIZE;
     recipe.slic.n_superpixels = 50;
@@ -161,49 +161,49 @@ TEST(many_boxes_give_what_a_look_at_each_of_them_gives)
         boxes[k] = (struct clv_pixel_box){at[0], at[1], at[0] + at[2] / 2 + 1, at[1] + at[3] / 2 + 1};
     }
     must(clv_example_set_boxes(&example, boxes, BOXES, err));
-    must(clv_dataset_new(&frames, 2, err));
-    must(frame_add(frames, &example, &(struct item_boxes){boxes, BOXES, 0}, NULL, "x", err));
-    struct clv_problem frame = clv_dataset_problem(frames, 0);
+    must(clv_dataset_new(&privileged, 2, err));
+    must(privileged_add(privileged, &example, &(struct item_boxes){boxes, BOXES, 0}, NULL, "x", err));
+    struct clv_problem features = clv_dataset_problem(privileged, 0);
     int32_t n_unknown = 0;
-    OWNED_ARRAY int32_t *label = calloc((size_t)frame.n_nodes, sizeof *label);
+    OWNED_ARRAY int32_t *label = calloc((size_t)features.n_nodes, sizeof *label);
     for (int k = 0; k < BOXES; k++)
         for (int32_t y = boxes[k].first_y; y < boxes[k].end_y; y++)
             for (int32_t x = boxes[k].first_x; x < boxes[k].end_x; x++)
                 label[example.superpixels
                           .labels[working_coordinate(y, 50, example.superpixels.height) * example.superpixels.width +
                                   working_coordinate(x, 70, example.superpixels.width)]] = CLV_UNKNOWN;
-    for (int32_t i = 0; i < frame.n_nodes; i++) {
+    for (int32_t i = 0; i < features.n_nodes; i++) {
         double plain[65];
-        plain_frame(plain, &example, boxes, BOXES, i);
-        for (int64_t k = frame.row[i]; k < frame.row[i + 1]; k++) {
-            ck_assert_double_eq_tol((double)frame.value[k], plain[frame.index[k]], 1e-5);
-            plain[frame.index[k]] = 0;
+        plain_features(plain, &example, boxes, BOXES, i);
+        for (int64_t k = features.row[i]; k < features.row[i + 1]; k++) {
+            ck_assert_double_eq_tol((double)features.value[k], plain[features.index[k]], 1e-5);
+            plain[features.index[k]] = 0;
         }
         for (int c = 0; c < 65; c++)
             ck_assert_double_eq_tol(plain[c], 0, 1e-5);
         ck_assert_int_eq(example.label[i], label[i]);
         n_unknown += label[i] == CLV_UNKNOWN;
     }
-    ck_assert(n_unknown > 5 && n_unknown < frame.n_nodes);
+    ck_assert(n_unknown > 5 && n_unknown < features.n_nodes);
 }
 
 TEST(no_box_at_all_is_no_object_and_nothing_known_is_nothing_said)
 {
     static const struct clv_pixel_box none[1];
-    OWNED(dataset_drop) struct clv_dataset *dataset = NULL, *frames = NULL;
-    extract(&dataset, &frames, none, 0);
-    struct clv_problem p = clv_dataset_problem(dataset, 0), frame = clv_dataset_problem(frames, 0);
+    OWNED(dataset_drop) struct clv_dataset *dataset = NULL, *privileged = NULL;
+    extract(&dataset, &privileged, none, 0);
+    struct clv_problem p = clv_dataset_problem(dataset, 0), features = clv_dataset_problem(privileged, 0);
     for (int32_t i = 0; i < p.n_nodes; i++) {
         ck_assert_int_eq(p.label[i], 0);
-        ck_assert_int_eq((int)(frame.row[i + 1] - frame.row[i]), 1);
-        ck_assert_int_eq(frame.index[frame.row[i]], 64);
+        ck_assert_int_eq((int)(features.row[i + 1] - features.row[i]), 1);
+        ck_assert_int_eq(features.index[features.row[i]], 64);
     }
     clv_dataset_free(dataset);
-    clv_dataset_free(frames);
-    extract(&dataset, &frames, NULL, 0);
+    clv_dataset_free(privileged);
+    extract(&dataset, &privileged, NULL, 0);
     p = clv_dataset_problem(dataset, 0);
-    frame = clv_dataset_problem(frames, 0);
+    features = clv_dataset_problem(privileged, 0);
     ck_assert_ptr_null(p.label);
-    ck_assert_ptr_null(frame.theta);
-    ck_assert_int_eq((int)frame.row[frame.n_nodes], 0);
+    ck_assert_ptr_null(features.theta);
+    ck_assert_int_eq((int)features.row[features.n_nodes], 0);
 }

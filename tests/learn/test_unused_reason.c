@@ -1,5 +1,5 @@
-/* learner_idle, for every parameter of every learner: where it says that a parameter can have no effect no value of
- * it changes anything, and everywhere else one does. */
+/* learner_unused_reason, for every parameter of every learner: where it says that a parameter can have no effect no
+ * value of it changes anything, and everywhere else one does. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,31 +10,31 @@
 
 /* What is learned from. */
 
-enum data { CUTS, WEAK, FRAMED, BOXES, NODES_ALONE, FULL_CHAINS, HIDDEN_CHAINS, HIDDEN_LOOPS, N_DATA };
-static const char *const data_names[] = {"cuts",  "weak",        "framed",        "boxes",
+enum data { CUTS, WEAK, PRIVILEGED, BOXES, NODES_ALONE, FULL_CHAINS, HIDDEN_CHAINS, HIDDEN_LOOPS, N_DATA };
+static const char *const data_names[] = {"cuts",  "weak",        "privileged",    "boxes",
                                          "nodes", "full chains", "hidden chains", "hidden loops"};
 
 struct given_data {
     struct toy toy;
-    struct clv_dataset *frames; /* box to cut's opinion */
+    struct clv_dataset *privileged; /* the result of box segmentation */
     const int32_t *given[64];
     int32_t labels[64][RANDOM_MAX_NODES];
     double init[64];
 };
 
-static void add_frames(struct given_data *self)
+static void add_privileged(struct given_data *self)
 {
-    must(clv_dataset_new(&self->frames, 2, err));
+    must(clv_dataset_new(&self->privileged, 2, err));
     for (size_t i = 0; i < self->toy.n; i++) {
-        struct clv_problem frame = clv_dataset_problem(self->toy.dataset, i);
+        struct clv_problem problem = clv_dataset_problem(self->toy.dataset, i);
         float theta[2 * RANDOM_MAX_NODES];
-        for (int32_t k = 0; k < frame.n_nodes; k++) {
+        for (int32_t k = 0; k < problem.n_nodes; k++) {
             theta[2 * k + 1] = (float)rng_uniform(i, RNG_TEST, (uint64_t)k);
             theta[2 * k] = 1 - theta[2 * k + 1];
         }
-        frame.n_edges = 0;
-        frame.theta = theta;
-        must(clv_dataset_add(self->frames, &frame, "frame", err));
+        problem.n_edges = 0;
+        problem.theta = theta;
+        must(clv_dataset_add(self->privileged, &problem, "privileged", err));
     }
 }
 
@@ -60,15 +60,15 @@ static void open_data(struct given_data *self, enum data data)
     default: toy_random(&self->toy, 6, 8, &cuts, 3);
     }
     give_labels(self);
-    if (data == FRAMED || data == BOXES)
-        add_frames(self);
+    if (data == PRIVILEGED || data == BOXES)
+        add_privileged(self);
     for (size_t k = 0; k < clv_weight_layout_size(&self->toy.layout); k++)
         self->init[k] = 0.1 * (double)(1 + k % 3);
 }
 
 static void close_data(struct given_data *self)
 {
-    clv_dataset_free(self->frames);
+    clv_dataset_free(self->privileged);
     toy_release(&self->toy);
 }
 
@@ -97,12 +97,12 @@ static struct clv_training short_training(const struct given_data *data, enum da
 {
     static const char *const counts[] = {"steps", "rounds", "samples"};
     struct clv_training training = toy_training(&data->toy, learner->name);
-    size_t n_masks = kind == BOXES ? 0 : kind == WEAK || kind == FRAMED ? 3 : data->toy.n;
+    size_t n_masks = kind == BOXES ? 0 : kind == WEAK || kind == PRIVILEGED ? 3 : data->toy.n;
     training.n_examples = n_masks;
     training.weak = data->toy.examples + n_masks;
     training.n_weak = data->toy.n - n_masks;
     training.given = data->given + n_masks;
-    training.frames = data->frames;
+    training.privileged = data->privileged;
     set(&training, learner->name, has(learner, "passes") ? "passes" : "C", has(learner, "passes") ? 12 : 2);
     for (int k = 0; k < 3; k++)
         if (has(learner, counts[k]))
@@ -189,9 +189,10 @@ static bool is_about_time(const char *name)
 
 static void walk(const struct clv_learner *learner, const struct clv_training *training, const char *setting)
 {
-    char space[IDLE_SPACE];
+    char space[UNUSED_REASON_SIZE];
     for (int index = 0; learner->parameters[index].name; index++) {
-        const char *name = learner->parameters[index].name, *why = learner_idle(space, learner, training, index);
+        const char *name = learner->parameters[index].name,
+                   *why = learner_unused_reason(space, learner, training, index);
         int n_tried;
         if (is_about_time(name))
             continue;
@@ -272,12 +273,13 @@ TEST(without_data_parameters_alone_decide)
         {"mssvm", "paper", "0", "sweeps", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char space[IDLE_SPACE];
+        char space[UNUSED_REASON_SIZE];
         const struct clv_learner *learner = clv_learner_find(cases[i].learner);
         struct clv_training training = {0};
         clv_training_defaults(&training, learner);
         set(&training, cases[i].learner, cases[i].set, atof(cases[i].value));
-        ck_assert_pstr_eq(learner_idle(space, learner, &training, clv_learner_parameter(learner, cases[i].parameter)),
-                          cases[i].why);
+        ck_assert_pstr_eq(
+            learner_unused_reason(space, learner, &training, clv_learner_parameter(learner, cases[i].parameter)),
+            cases[i].why);
     }
 }

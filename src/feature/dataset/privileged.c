@@ -1,5 +1,5 @@
 /* Computes privileged features of nodes from boxes, which only training has: the position of each node in its box, and
- * an estimated probability of foreground. Start at frame_add. */
+ * an estimated probability of foreground. Start at privileged_add. */
 #include "feature/dataset/dataset.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ enum { GRID = 8, OUTSIDE = GRID * GRID, N_FEATURES };
 
 /* The sum of a node's features. Other blocks have norms of about 1; chosen by the error of the labels of boxed
  * images. */
-static const float FRAME_WEIGHT = 3;
+static const float WEIGHT = 3;
 
 /* Returns the first of the two grid lines, at k / (GRID - 1), around a coordinate in 0..1, and the weight of the
  * second. */
@@ -99,8 +99,9 @@ static float *weights_of(const float *estimate, size_t n_nodes)
     return theta;
 }
 
-enum clv_status frame_add(struct clv_dataset *frames, const struct clv_example *example, const struct item_boxes *boxes,
-                          const float *estimate, const char *name, struct clv_error *err)
+enum clv_status privileged_add(struct clv_dataset *privileged, const struct clv_example *example,
+                               const struct item_boxes *boxes, const float *estimate, const char *name,
+                               struct clv_error *err)
 {
     size_t n = (size_t)example->problem.n_nodes, at = 0;
     OWNED_ARRAY float *rows = array_zalloc(n, N_FEATURES * sizeof *rows);
@@ -119,15 +120,15 @@ enum clv_status frame_add(struct clv_dataset *frames, const struct clv_example *
         for (size_t f = 0; f < N_FEATURES; f++)
             if (own[f] > 0) { /* in place: `at` is never above i N_FEATURES + f */
                 index[at] = (int32_t)f;
-                rows[at++] = FRAME_WEIGHT * own[f] / sum;
+                rows[at++] = WEIGHT * own[f] / sum;
             }
     }
     row[n] = (int64_t)at;
-    struct clv_problem frame = {.n_nodes = example->problem.n_nodes,
-                                .n_features = N_FEATURES,
-                                .row = row,
-                                .index = index,
-                                .value = rows,
-                                .theta = theta};
-    return clv_dataset_add(frames, &frame, name, err);
+    struct clv_problem problem = {.n_nodes = example->problem.n_nodes,
+                                  .n_features = N_FEATURES,
+                                  .row = row,
+                                  .index = index,
+                                  .value = rows,
+                                  .theta = theta};
+    return clv_dataset_add(privileged, &problem, name, err);
 }

@@ -1,5 +1,5 @@
 /* Finds out why a parameter of a training has no effect: checks the needs in its row (another parameter's value, the
- * pairwise form, the examples), then asks its learner. Start at learner_idle. */
+ * pairwise form, the examples), then asks its learner. Start at learner_unused_reason. */
 #include "learn/common/common.h"
 
 #include <stdio.h>
@@ -7,16 +7,16 @@
 #include "feature/dataset/dataset.h"
 
 /* "--solver is bcfw". */
-static const char *name_value(char space[IDLE_SPACE], const struct clv_parameter *row, double value)
+static const char *name_value(char space[UNUSED_REASON_SIZE], const struct clv_parameter *row, double value)
 {
     if (row->choices)
-        snprintf(space, IDLE_SPACE, "--%s is %s", row->name, row->choices[(size_t)value]);
+        snprintf(space, UNUSED_REASON_SIZE, "--%s is %s", row->name, row->choices[(size_t)value]);
     else
-        point_snprintf(space, IDLE_SPACE, "--%s is %g", row->name, value);
+        point_snprintf(space, UNUSED_REASON_SIZE, "--%s is %g", row->name, value);
     return space;
 }
 
-static const char *name_paper(char space[IDLE_SPACE], const struct clv_learner *learner,
+static const char *name_paper(char space[UNUSED_REASON_SIZE], const struct clv_learner *learner,
                               const struct clv_training *training)
 {
     int paper = learner_role(learner, CLV_ROLE_PAPER);
@@ -32,7 +32,7 @@ static bool has_value(const struct clv_learner *learner, const struct clv_traini
     return need->values >> bit & 1;
 }
 
-static const char *wrong_value(char space[IDLE_SPACE], const struct clv_learner *learner,
+static const char *wrong_value(char space[UNUSED_REASON_SIZE], const struct clv_learner *learner,
                                const struct clv_training *training, const struct clv_need *need)
 {
     const struct clv_parameter *row = &learner->parameters[need->parameter];
@@ -85,7 +85,7 @@ static const char *missing_data(const struct clv_training *training, enum clv_ne
     case CLV_NEEDS_MASKS: return has_masks || !has_weak ? NULL : "no image has a mask";
     case CLV_NEEDS_MIXTURE: return !has_masks ? "no image has a mask" : has_weak ? NULL : "every image has a mask";
     case CLV_NEEDS_GIVEN: return has_given(training) ? NULL : "no image without a mask has boxes";
-    case CLV_NEEDS_FRAMES: return training->frames ? NULL : "no image without a mask has boxes";
+    case CLV_NEEDS_PRIVILEGED: return training->privileged ? NULL : "no image without a mask has boxes";
     case CLV_NEEDS_NOTHING:
     case CLV_NEEDS_VALUE:
     case CLV_NEEDS_RANDOM_START: break;
@@ -93,18 +93,18 @@ static const char *missing_data(const struct clv_training *training, enum clv_ne
     return NULL;
 }
 
-static const char *unmet_need(char space[IDLE_SPACE], const struct clv_learner *learner,
+static const char *unmet_need(char space[UNUSED_REASON_SIZE], const struct clv_learner *learner,
                               const struct clv_training *training, const struct clv_need *need)
 {
     switch (need->of) {
     case CLV_NEEDS_VALUE: return wrong_value(space, learner, training, need);
-    case CLV_NEEDS_RANDOM_START: return idle_start(training, has_value(learner, training, need));
+    case CLV_NEEDS_RANDOM_START: return random_start_unused_reason(training, has_value(learner, training, need));
     default: return missing_data(training, need->of);
     }
 }
 
-const char *learner_idle(char space[IDLE_SPACE], const struct clv_learner *learner, const struct clv_training *training,
-                         int parameter)
+const char *learner_unused_reason(char space[UNUSED_REASON_SIZE], const struct clv_learner *learner,
+                                  const struct clv_training *training, int parameter)
 {
     const struct clv_parameter *row = &learner->parameters[parameter];
     if (row->published.is_set && learner_is_published(learner, training))
@@ -112,5 +112,5 @@ const char *learner_idle(char space[IDLE_SPACE], const struct clv_learner *learn
     const char *why = NULL;
     for (size_t k = 0; k < CLV_MAX_NEEDS && !why; k++)
         why = unmet_need(space, learner, training, &row->needs[k]);
-    return why || !learner->idle ? why : learner->idle(training, parameter);
+    return why || !learner->unused_reason ? why : learner->unused_reason(training, parameter);
 }
