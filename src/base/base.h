@@ -609,7 +609,35 @@ size_t split_tabs(char *line, char **fields, size_t max);
 void text_hide_controls(char *line);
 
 bool text_is_utf8(const char *bytes, size_t size); /* valid throughout (RFC 3629); a zero byte is a valid character */
-bool text_ends_with(const char *string, const char *suffix); /* ASCII case-insensitive */
+
+/* Letters and digits of ASCII. Those of <ctype.h> and <strings.h> are other ones in some locales of the calling program
+ * (Turkish: "I" is not "i" there), so no file format is read by them. */
+
+static inline bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Returns whether a character is a blank, or one of \t, \n, \v, \f and \r. */
+static inline bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static inline char lower_letter(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Return whether strings are equal except for the case of letters: whole, in the first n bytes, at the end. */
+bool text_matches(const char *a, const char *b);
+bool text_matches_n(const char *a, const char *b, size_t n);
+bool text_ends_with(const char *string, const char *suffix);
 
 /* For "did you mean": returns the one of choices[n] from which few typing errors (insert, delete, replace, swap
  * neighbours) lead to `typed`, or NULL if none is close. */

@@ -11,11 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 int path_compare(const char *a, const char *b)
 {
     while (*a && *b) {
@@ -165,7 +160,7 @@ bool path_page(size_t *length, uint32_t *page, const char *path)
         return false;
     const char *digits = mark + 1;
     size_t n = strspn(digits, "0123456789"), before = (size_t)(mark - path);
-    bool is_tiff = strncasecmp(mark - 4, ".tif", 4) == 0 || (before >= 5 && strncasecmp(mark - 5, ".tiff", 5) == 0);
+    bool is_tiff = text_matches_n(mark - 4, ".tif", 4) || (before >= 5 && text_matches_n(mark - 5, ".tiff", 5));
     if (!is_tiff || !n || n > 5 || digits[n] || *digits == '0')
         return false;
     *length = before;

@@ -2,7 +2,6 @@
  * boxes to pixels. Start at clv_boxes_find. */
 #include "data/boxes/boxes.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -144,7 +143,7 @@ static char *encode_name(const char *name, const char *kept)
     char *encoded = array_alloc(size, 1);
     size_t n = 0;
     for (; encoded && *name; name++) {
-        bool is_kept = isalnum((unsigned char)*name) || strchr(kept, *name);
+        bool is_kept = is_letter(*name) || is_digit(*name) || strchr(kept, *name);
         n += (size_t)snprintf(encoded + n, size - n, is_kept ? "%c" : "%%%02X", (unsigned char)*name);
     }
     if (encoded)

@@ -1,10 +1,8 @@
 /* Finds the published splits of images (training, validation, test): by lists of images (train.txt, valid.txt,
  * test.txt), by entries of data.yaml, each a folder or a list, by subsets named in annotations, or by the names of
  * folders. Start at boxes_split_by_lists. */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/base.h"
 #include "data/boxes/boxes.h"
@@ -27,15 +25,15 @@ const char *boxes_split_of(const char *name, size_t length)
                                            {"test", "test"},   {"testing", "test"}};
     static const char before[] = "obj_", behind[] = "_data"; /* CVAT's folders, such as obj_train_data */
     const size_t n_before = sizeof before - 1, n_behind = sizeof behind - 1;
-    if (length > n_before + n_behind && strncasecmp(name, before, n_before) == 0 &&
-        strncasecmp(name + length - n_behind, behind, n_behind) == 0) {
+    if (length > n_before + n_behind && text_matches_n(name, before, n_before) &&
+        text_matches_n(name + length - n_behind, behind, n_behind)) {
         name += n_before;
         length -= n_before + n_behind;
     }
-    while (length && isdigit((unsigned char)name[length - 1])) /* train2017 */
+    while (length && is_digit(name[length - 1])) /* train2017 */
         length--;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (length == strlen(names[i][0]) && strncasecmp(name, names[i][0], length) == 0)
+        if (length == strlen(names[i][0]) && text_matches_n(name, names[i][0], length))
             return names[i][1];
     return NULL;
 }
@@ -98,9 +96,9 @@ bool boxes_is_list(const char *name)
     static const char *const names[] = {"classes.txt", "obj.names", "train.txt",      "val.txt",
                                         "valid.txt",   "test.txt",  "validation.txt", "_darknet.labels"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcasecmp(name, names[i]) == 0)
+        if (text_matches(name, names[i]))
             return true;
-    return strncasecmp(name, "readme", 6) == 0;
+    return text_matches_n(name, "readme", 6);
 }
 
 /* The length of a path without its extension. */

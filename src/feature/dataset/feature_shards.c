@@ -18,7 +18,7 @@ static bool is_shard_name(const char *name)
     bool fits = length > n;
     for (size_t i = 0; i < n && fits; i++) {
         char c = name[length - n + i];
-        fits = form[i] == '#' ? c >= '0' && c <= '9' : c == form[i];
+        fits = form[i] == '#' ? is_digit(c) : c == form[i];
     }
     return fits;
 }
@@ -72,7 +72,7 @@ enum clv_status features_list_files(struct path_list *files, const struct path_l
 static bool take_number(size_t *value, const char **text, size_t maximum)
 {
     const char *digits = *text;
-    for (*value = 0; **text >= '0' && **text <= '9' && *value <= maximum; ++*text)
+    for (*value = 0; is_digit(**text) && *value <= maximum; ++*text)
         *value = 10 * *value + (size_t)(**text - '0');
     return *text > digits && *value <= maximum;
 }
