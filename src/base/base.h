@@ -478,6 +478,31 @@ static inline int32_t larger(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
+/* Orders for qsort and bsearch: ascending numbers (none is NaN), strings by their bytes. */
+
+static inline int compare_floats(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static inline int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static inline int compare_uint64s(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static inline int compare_strings(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 /* Union-find: returns the root of i's tree, where roots are their own parents. Halves the path to it. */
 static inline int32_t root_of(int32_t *parent, int32_t i)
 {

@@ -311,11 +311,6 @@ enum clv_status path_list_add(struct path_list *list, const char *path, struct c
     return CLV_OK;
 }
 
-static int compare_paths(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* A walk: the files that it found, the folders that it entered, and the links to folders that it has not followed
  * yet. */
 struct walk {
@@ -418,7 +413,7 @@ static enum clv_status walk(struct walk *self, const char *root, const char *bel
 static void sort_paths(struct path_list *list)
 {
     if (list->n)
-        qsort(list->paths, list->n, sizeof *list->paths, compare_paths);
+        qsort(list->paths, list->n, sizeof *list->paths, compare_strings);
 }
 
 /* Follows the links found in real folders, then the links found below these, and so on. */

@@ -58,11 +58,6 @@ static bool has_split(const struct clv_set *set, const char *split, size_t lengt
     return false;
 }
 
-static int compare_strings(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Fails with a message that lists the splits of the dataset. */
 static enum clv_status fail_no_split(const struct clv_set *set, const char *wanted, size_t length,
                                      struct clv_error *err)

@@ -107,11 +107,6 @@ static enum clv_status join_rows(struct clv_tag_set *tags, const struct extracti
     return CLV_OK;
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Splits a copy of an item's tags at commas and removes surrounding blanks. The caller frees *parts and *copy, also on
  * failure. */
 static enum clv_status cut_tags(char ***parts, size_t *n, char **copy, const struct clv_item *item,
@@ -173,7 +168,7 @@ static enum clv_status collect_names(struct clv_tag_set *tags, const struct clv_
     size_t kept = 0;
     MUST(list_names(&all, set, err));
     if (all.n)
-        qsort(all.names, all.n, sizeof *all.names, by_bytes);
+        qsort(all.names, all.n, sizeof *all.names, compare_strings);
     for (size_t k = 0; k < all.n; k++) {
         if (kept && strcmp(all.names[kept - 1], all.names[k]) == 0)
             array_free(all.names[k]);
