@@ -34,6 +34,13 @@ void *array_realloc(void *array, size_t count, size_t size);
 /* Allocates zeroed, 64-byte aligned memory, for SIMD rows. Free with array_free. */
 void *array_zalloc_aligned(size_t count, size_t size);
 
+/* to[count] = from[count], elements of `size` bytes. Unlike memcpy, both may be NULL if count is 0. */
+static inline void array_put(void *to, const void *from, size_t count, size_t size)
+{
+    if (count)
+        memcpy(to, from, count * size);
+}
+
 /* Returns a new copy of count x size bytes, or NULL. */
 void *array_copy(const void *array, size_t count, size_t size);
 char *string_copy(const char *text);

@@ -118,8 +118,7 @@ static enum clv_status append_items(struct clv_set *set, struct clv_set *other, 
     struct clv_item *items = array_realloc(set->items, n, sizeof *items);
     NEED(items);
     set->items = items;
-    if (other->n_items)
-        memcpy(items + set->n_items, other->items, other->n_items * sizeof *items);
+    array_put(items + set->n_items, other->items, other->n_items, sizeof *items);
     set->n_items = n;
     other->n_items = 0;
     return CLV_OK;

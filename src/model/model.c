@@ -1,8 +1,6 @@
 /* Keeps models in memory and labels problems by them. Start at clv_model_decode. */
 #include "cleave/model.h"
 
-#include <string.h>
-
 #include "base/base.h"
 #include "cleave/infer.h"
 #include "infer/oracle/oracle.h"
@@ -94,8 +92,8 @@ enum clv_status clv_model_marginals(double *marginals, double *bound, double *st
     NEED(of_node);
     MUST(model_field_marginals(of_node, bound, standard_error, model, &field, oracle,
                                &(struct draw_settings){seed, n_samples}, err));
-    if (marginals && n)
-        memcpy(marginals, of_node, n * k * sizeof *of_node);
+    if (marginals)
+        array_put(marginals, of_node, n * k, sizeof *of_node);
     return CLV_OK;
 }
 

@@ -307,8 +307,7 @@ enum clv_status boxes_find_all(const struct clv_image_boxes **entries, const str
 {
     OWNED(matching_release) struct match_state self = {.boxes = boxes, .images = images, .n = n};
     MUST(match_all(&self, err));
-    if (n)
-        memcpy(entries, self.found, n * sizeof *self.found);
+    array_put(entries, self.found, n, sizeof *self.found);
     return CLV_OK;
 }
 
@@ -319,8 +318,7 @@ enum clv_status boxes_find_clear(const struct clv_image_boxes **entries, size_t 
     OWNED(matching_release) struct match_state self = {
         .boxes = boxes, .images = images, .n = n, .skips_ambiguous = true};
     MUST(match_all(&self, err));
-    if (n)
-        memcpy(entries, self.found, n * sizeof *self.found);
+    array_put(entries, self.found, n, sizeof *self.found);
     *n_ambiguous = self.n_ambiguous;
     *first = TAKE(self.first);
     return CLV_OK;

@@ -180,8 +180,7 @@ static enum clv_status take_graph(struct clv_bp *bp, const struct clv_field *fie
     bp->n_labels = field->n_labels;
     bp->form = field->form;
     bp->is_shared = is_shared;
-    if (m)
-        memcpy(bp->edges, field->edges, m * sizeof *bp->edges);
+    array_put(bp->edges, field->edges, m, sizeof *bp->edges);
     list_arcs(bp);
     order_nodes(bp);
     colour_nodes(bp);

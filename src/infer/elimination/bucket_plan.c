@@ -217,8 +217,7 @@ static enum clv_status plan_for(struct bucket *self, const struct clv_field *fie
     self->n_edges = n_edges;
     self->n_labels = field->n_labels;
     self->cells_max = cells_max;
-    if (n_edges)
-        memcpy(self->edges, field->edges, (size_t)n_edges * sizeof *self->edges);
+    array_put(self->edges, field->edges, (size_t)n_edges, sizeof *self->edges);
     for (int32_t i = 0; i < field->n_nodes; i++)
         self->kind[i] = kind_of(options, i);
     return plan(self, err);

@@ -235,8 +235,8 @@ enum clv_status clv_oracle_marginals(struct clv_oracle *oracle, double *marginal
     NEED(of_node);
     struct marginals_found found = {.marginals = of_node};
     MUST(field_marginals(oracle, &found, field, &options, err));
-    if (marginals && n)
-        memcpy(marginals, of_node, n * k * sizeof *of_node);
+    if (marginals)
+        array_put(marginals, of_node, n * k, sizeof *of_node);
     if (log_partition)
         *log_partition = found.log_partition;
     if (standard_error)
