@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include "cleave/status.h"
@@ -314,6 +315,20 @@ enum clv_status path_check_inside(const char *folder, const char *relative, stru
 
 /* Removes "./" and repeated slashes from a path, in place, so that a file has one name. */
 void path_simplify(char *path);
+
+/* Identifies a file or folder, whatever path leads to it. */
+struct file_identity {
+    dev_t device;
+    ino_t inode;
+};
+
+struct stat;
+struct file_identity file_identity_of(const struct stat *info);
+int compare_identities(const void *a, const void *b); /* an order for qsort and bsearch */
+bool is_one_file(const struct stat *a, const struct stat *b);
+
+/* Returns whether a path leads to the open file or folder fd. */
+bool file_is_at(int fd, const char *path);
 
 /* A list of paths. */
 struct path_list {

@@ -294,6 +294,30 @@ void path_simplify(char *path)
     *out = 0;
 }
 
+struct file_identity file_identity_of(const struct stat *info)
+{
+    return (struct file_identity){info->st_dev, info->st_ino};
+}
+
+int compare_identities(const void *a, const void *b)
+{
+    const struct file_identity *first = a, *second = b;
+    if (first->device != second->device)
+        return first->device < second->device ? -1 : 1;
+    return (first->inode > second->inode) - (first->inode < second->inode);
+}
+
+bool is_one_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+bool file_is_at(int fd, const char *path)
+{
+    struct stat opened, named;
+    return fstat(fd, &opened) == 0 && stat(path, &named) == 0 && is_one_file(&opened, &named);
+}
+
 void path_list_release(struct path_list *list)
 {
     for (size_t i = 0; i < list->n; i++)
@@ -315,10 +339,7 @@ enum clv_status path_list_add(struct path_list *list, const char *path, struct c
  * yet. */
 struct walk {
     struct path_list files, links;
-    struct file_identity {
-        dev_t device;
-        ino_t inode;
-    } * seen;
+    struct file_identity *seen;
     size_t n_seen, seen_capacity;
     bool follows_links;  /* only links can lead to one folder twice */
     bool stops_at_first; /* the first file ends the walk */
@@ -351,13 +372,14 @@ static enum clv_status fail_to_open(struct path_list *list, const char *folder, 
 /* Records a folder. *is_new = whether the walk enters it for the first time. */
 static enum clv_status walk_enter(bool *is_new, struct walk *self, const struct stat *info, struct clv_error *err)
 {
+    const struct file_identity identity = file_identity_of(info);
     *is_new = true;
     for (size_t i = 0; self->follows_links && i < self->n_seen; i++)
-        *is_new &= self->seen[i].device != info->st_dev || self->seen[i].inode != info->st_ino;
+        *is_new &= compare_identities(&self->seen[i], &identity) != 0;
     if (!*is_new)
         return CLV_OK;
     NEED(!array_reserve((void **)&self->seen, &self->seen_capacity, self->n_seen + 1, sizeof *self->seen));
-    self->seen[self->n_seen++] = (struct file_identity){info->st_dev, info->st_ino};
+    self->seen[self->n_seen++] = identity;
     return CLV_OK;
 }
 

@@ -500,14 +500,12 @@ char *join_file_name(const char *image, const char *output)
 static int open_locked(const char *path)
 {
     const struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    struct stat opened, named;
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0)
         return -1;
     bool is_locked = fcntl(fd, F_OFD_SETLK, &all) == 0;
     int why = is_locked || errno == EACCES ? EAGAIN : errno;
-    if (is_locked && fstat(fd, &opened) == 0 && stat(path, &named) == 0 && named.st_dev == opened.st_dev &&
-        named.st_ino == opened.st_ino)
+    if (is_locked && file_is_at(fd, path))
         return fd;
     if (why != EAGAIN)
         unlink(path);

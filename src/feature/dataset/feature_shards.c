@@ -192,8 +192,7 @@ static enum clv_status check_once(const struct path_list *files, struct clv_erro
         if (stat(files->paths[i], &infos[i]))
             return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot open", files->paths[i]);
         for (size_t k = 0; k < i; k++)
-            FAIL_IF(infos[k].st_dev == infos[i].st_dev && infos[k].st_ino == infos[i].st_ino, CLV_ERR_DATA,
-                    "%s: comes twice", files->paths[i]);
+            FAIL_IF(is_one_file(&infos[k], &infos[i]), CLV_ERR_DATA, "%s: comes twice", files->paths[i]);
     }
     return CLV_OK;
 }
