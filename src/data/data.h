@@ -322,6 +322,17 @@ bool split_is_listed(const char *names, const char *split);
 /* clv_set_select for learning: NULL selects the split "train" if it exists, else all items. */
 enum clv_status set_select_training(struct clv_set *set, const char *splits, struct clv_error *err) CLV_CHECK;
 
+/* Whether to keep an item of a set. */
+typedef bool item_test(void *context, struct clv_item *item);
+
+/* set_keep keeps the items that pass a test, in their order, and releases the others; set_keep_masked keeps those that
+ * have a mask. */
+void set_keep(struct clv_set *set, item_test *is_kept, void *context);
+void set_keep_masked(struct clv_set *set);
+
+/* Returns whether any item has a mask. */
+bool set_has_mask(const struct clv_set *set);
+
 /* Removes the masks of drafts, which are not ground truth yet. Returns their number. */
 size_t set_drop_drafts(struct clv_set *set);
 

@@ -233,14 +233,7 @@ enum clv_status training_set_require_masks(struct clv_set *set, const char *path
                              ": masks/NAME.png goes with images/NAME.jpg, or NAME_mask.png with NAME.jpg next to it; "
                              "`cleave label' makes masks, and --boxes FILE trains on boxes",
                              err);
-    kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (set->items[i].mask)
-            set->items[kept++] = set->items[i];
-        else
-            item_release(&set->items[i]);
-    }
-    set->n_items = kept;
+    set_keep_masked(set);
     return CLV_OK;
 }
 

@@ -166,14 +166,6 @@ static enum clv_status add_item(struct clv_set *set, size_t *capacity, const str
     return CLV_OK;
 }
 
-static bool has_some_mask(const struct clv_set *set)
-{
-    bool has_some = false;
-    for (size_t i = 0; i < set->n_items; i++)
-        has_some |= set->items[i].mask != NULL;
-    return has_some;
-}
-
 /* Where the labels of an image are from, in the order of the set. */
 enum label_source { FROM_MASK, FROM_BOXES, FROM_NOTHING, N_LABEL_SOURCES };
 
@@ -231,7 +223,7 @@ enum clv_status train_memory_read(struct supervision *supervision, const struct 
     result.n_masks = n[FROM_MASK];
     result.n_boxed = n[FROM_BOXES];
     result.n_unlabelled = n[FROM_NOTHING];
-    FAIL_IF(options->recipe.window && !has_some_mask(set), CLV_ERR_DATA,
+    FAIL_IF(options->recipe.window && !set_has_mask(set), CLV_ERR_DATA,
             "none of the %zu images has a mask to learn from", set->n_items);
     if (options->check)
         MUST(options->check(options->check_context, set, IMAGES_IN_MEMORY, err));
