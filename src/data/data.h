@@ -21,6 +21,11 @@ enum clv_status labels_parse_table(struct clv_labels *labels, const char *path, 
 /* Appends the labels as the table labels.tsv: value, name and colour of every named label and every void value. */
 void labels_put_table(struct text *text, const struct clv_labels *labels);
 
+/* labels_init makes labels 0..n_labels-1 without names, in the default colours; labels_by_number names them: background
+ * and foreground, or "label 0", "label 1" and so on. */
+enum clv_status labels_init(struct clv_labels *labels, int32_t n_labels, struct clv_error *err) CLV_CHECK;
+enum clv_status labels_by_number(struct clv_labels *labels, int32_t n_labels, struct clv_error *err) CLV_CHECK;
+
 /* Whether pixels may have this label: it has a name and is not void. Lists of labels for users have these alone. */
 bool labels_have(const struct clv_labels *labels, int64_t label);
 

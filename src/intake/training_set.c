@@ -357,18 +357,3 @@ enum clv_status bad_images_report(const struct bad_images *self, const struct cl
     return fail(err, self->status, "%s: %zu of %zu images cannot be learned from; --skip-bad goes on without them",
                 path, self->n, n_images);
 }
-
-enum clv_status training_set_number_labels(struct clv_labels *labels, int32_t n_labels, struct clv_error *err)
-{
-    if (n_labels == 2)
-        return clv_labels_binary(labels, err);
-    OWNED(clv_labels_release) struct clv_labels result = {.n_labels = n_labels};
-    result.names = array_zalloc((size_t)n_labels, sizeof *result.names);
-    result.palette = array_zalloc(256, sizeof *result.palette);
-    NEED(result.names && result.palette);
-    for (int32_t label = 0; label < n_labels; label++)
-        snprintf(result.names[label], sizeof result.names[label], "label %d", label);
-    clv_default_palette(result.palette);
-    *labels = TAKE(result);
-    return CLV_OK;
-}

@@ -131,7 +131,7 @@ static enum clv_status find_labels(struct clv_labels *labels, const struct clv_t
             int32_t value = masks.values[i].labels[p];
             highest = value != CLV_VOID && value > highest ? value : highest;
         }
-    return training_set_number_labels(labels, highest + 1, err);
+    return labels_by_number(labels, highest + 1, err);
 }
 
 static enum clv_status choose_labels(struct clv_labels *labels, const struct clv_train_options *options,
