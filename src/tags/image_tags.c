@@ -131,18 +131,6 @@ static enum clv_status cut_tags(char ***parts, size_t *n, char **copy, const str
     return CLV_OK;
 }
 
-struct name_list {
-    char **names; /* [n] */
-    size_t n, capacity;
-};
-
-static void name_list_release(struct name_list *list)
-{
-    for (size_t i = 0; i < list->n; i++)
-        array_free(list->names[i]);
-    array_free(list->names);
-}
-
 /* Lists the tags of all items, with repetitions. */
 static enum clv_status list_names(struct name_list *list, const struct clv_set *set, struct clv_error *err)
 {
@@ -151,12 +139,8 @@ static enum clv_status list_names(struct name_list *list, const struct clv_set *
         OWNED_ARRAY char *copy = NULL;
         size_t n_parts;
         MUST(cut_tags(&parts, &n_parts, &copy, &set->items[i], err));
-        for (size_t k = 0; k < n_parts; k++) {
-            if (array_reserve((void **)&list->names, &list->capacity, list->n + 1, sizeof *list->names))
-                return fail_memory(err);
-            NEED(list->names[list->n] = string_copy(parts[k]));
-            list->n++;
-        }
+        for (size_t k = 0; k < n_parts; k++)
+            MUST(name_list_add(list, parts[k], err));
     }
     return CLV_OK;
 }
