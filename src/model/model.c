@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "cleave/infer.h"
+#include "infer/infer.h"
 #include "infer/oracle/oracle.h"
 #include "model/model.h"
 
@@ -51,11 +52,8 @@ enum clv_status clv_model_marginals_kind(enum clv_marginals *kind, const struct 
 {
     struct clv_weight_layout layout = model->first ? model->first->layout : model->layout;
     MUST(clv_problem_check(problem, &layout, err));
-    const struct clv_field graph = {.n_nodes = problem->n_nodes,
-                                    .n_edges = problem->n_edges,
-                                    .n_labels = model->layout.n_labels,
-                                    .form = model->layout.pairwise,
-                                    .edges = problem->edges};
+    struct clv_field graph = {.unary = NULL};
+    field_set_graph(&graph, problem, &model->layout);
     return model_field_marginals_kind(kind, model, &graph, err);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "infer/elimination/elimination.h"
+#include "infer/infer.h"
 
 #define WORD_BITS 64
 
@@ -226,7 +227,7 @@ static enum clv_status plan_for(struct bucket *self, const struct clv_field *fie
 enum clv_status bucket_fits(struct bucket *self, bool *fits, const struct clv_field *field,
                             const struct clv_forest_options *options, size_t cells_max, struct clv_error *err)
 {
-    int32_t n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
+    int32_t n_edges = field_n_edges(field);
     *fits = 0;
     if (field->n_nodes > BUCKET_MAX_NODES || cells_max == 0)
         return CLV_OK;

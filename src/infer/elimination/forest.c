@@ -90,7 +90,7 @@ static enum clv_status plan(struct clv_forest *forest, const struct clv_field *f
                             const struct clv_forest_options *options, struct clv_error *err)
 {
     forest->n_nodes = field->n_nodes;
-    forest->n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
+    forest->n_edges = field_n_edges(field);
     forest->n_labels = field->n_labels;
     NEED(reserve(forest) == 0);
     array_put(forest->ends, field->edges, (size_t)forest->n_edges, sizeof *forest->ends);
