@@ -298,6 +298,9 @@ char *path_stem(const char *path);                     /* "a/b.tar.gz" -> "b.tar
 char *path_replace_extension(const char *path, const char *extension); /* ("a/b.jpg", ".png") -> "a/b.png" */
 const char *path_name(const char *path);                               /* "a/b.png" -> "b.png", into the argument */
 
+/* Returns the length of a path without its extension; a leading dot of the name does not begin one. */
+size_t path_stem_end(const char *path);
+
 /* Natural order of names: by characters, but runs of digits by their values, so that f2 is before f10. Returns -1, 0 or
  * 1; 0 also for f2 and f02. */
 int path_compare(const char *a, const char *b);

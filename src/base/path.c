@@ -140,8 +140,7 @@ char *path_folder(const char *path)
     return folder;
 }
 
-/* Length of the path without its extension; a leading dot of the name does not begin one. */
-static size_t length_without_extension(const char *path)
+size_t path_stem_end(const char *path)
 {
     const char *name = path_name(path), *dot = strrchr(name, '.');
     return dot && dot != name ? (size_t)(dot - path) : strlen(path);
@@ -194,7 +193,7 @@ char *path_replace_extension(const char *path, const char *extension)
     uint32_t page;
     if (path_page(&length, &page, path))
         return name_page(path, length, page, extension);
-    size_t kept = length_without_extension(path), size = kept + strlen(extension) + 1;
+    size_t kept = path_stem_end(path), size = kept + strlen(extension) + 1;
     char *changed = array_alloc(size, 1);
     if (changed)
         snprintf(changed, size, "%.*s%s", (int)kept, path, extension);

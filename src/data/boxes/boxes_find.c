@@ -29,18 +29,16 @@ static const char *last_part(const char *path)
     return backslash && backslash[1] ? backslash + 1 : name;
 }
 
-static size_t stem_length(const char *name)
+int boxes_compare(const char *a, size_t m, const char *b, size_t n)
 {
-    const char *dot = strrchr(name, '.');
-    return dot && dot > name ? (size_t)(dot - name) : strlen(name);
+    int order = memcmp(a, b, m < n ? m : n);
+    return order ? order : (m > n) - (m < n);
 }
 
 /* Orders file names by their stems. */
 static int compare_stems(const char *a, const char *b)
 {
-    size_t m = stem_length(a), n = stem_length(b);
-    int order = memcmp(a, b, m < n ? m : n);
-    return order ? order : (m > n) - (m < n);
+    return boxes_compare(a, path_stem_end(a), b, path_stem_end(b));
 }
 
 /* The index of an image and its file name, for sorting. */
@@ -85,18 +83,17 @@ static size_t first_of_stem(const struct clv_boxes *boxes, const char *name)
     return low;
 }
 
-/* Whether the longer path ends with the shorter one, whole folders compared; without extensions if `by_stem`. */
-static bool is_tail(const char *a, const char *b, bool by_stem)
+bool boxes_is_tail(const char *a, size_t m, const char *b, size_t n)
 {
-    size_t m = strlen(a), n = strlen(b);
-    if (by_stem) {
-        m -= strlen(path_name(a)) - stem_length(path_name(a));
-        n -= strlen(path_name(b)) - stem_length(path_name(b));
-    }
     const char *longer = m > n ? a : b, *shorter = m > n ? b : a;
     size_t longest = m > n ? m : n, shortest = m > n ? n : m;
-    return memcmp(longer + longest - shortest, shorter, shortest) == 0 &&
+    return shortest && memcmp(longer + longest - shortest, shorter, shortest) == 0 &&
            (longest == shortest || longer[longest - shortest - 1] == '/');
+}
+
+static bool is_tail(const char *a, const char *b, bool by_stem)
+{
+    return boxes_is_tail(a, by_stem ? path_stem_end(a) : strlen(a), b, by_stem ? path_stem_end(b) : strlen(b));
 }
 
 struct search {

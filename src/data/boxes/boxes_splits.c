@@ -101,35 +101,11 @@ bool boxes_is_list(const char *name)
     return text_matches_n(name, "readme", 6);
 }
 
-/* The length of a path without its extension. */
-static size_t stem_end(const char *path)
-{
-    const char *name = path_name(path), *dot = strrchr(name, '.');
-    return dot && dot > name ? (size_t)(dot - path) : strlen(path);
-}
-
-/* Whether the longer one of a[m] and b[n], paths that are not terminated, ends with the shorter one, whole folders
- * compared. */
-static bool is_path_tail(const char *a, size_t m, const char *b, size_t n)
-{
-    const char *longer = m > n ? a : b, *shorter = m > n ? b : a;
-    size_t longest = m > n ? m : n, shortest = m > n ? n : m;
-    return shortest && memcmp(longer + longest - shortest, shorter, shortest) == 0 &&
-           (longest == shortest || longer[longest - shortest - 1] == '/');
-}
-
-/* Orders paths by their file names without extension. */
-static int compare_stems(const char *a, size_t m, const char *b, size_t n)
-{
-    int order = memcmp(a, b, m < n ? m : n);
-    return order ? order : (m > n) - (m < n);
-}
-
 static int compare_listed(const void *a, const void *b)
 {
     const char *s = ((const struct boxes_listed *)a)->path, *t = ((const struct boxes_listed *)b)->path;
     const char *x = path_name(s), *y = path_name(t);
-    int order = compare_stems(x, stem_end(s) - (size_t)(x - s), y, stem_end(t) - (size_t)(y - t));
+    int order = boxes_compare(x, path_stem_end(s) - (size_t)(x - s), y, path_stem_end(t) - (size_t)(y - t));
     return order ? order : strcmp(s, t);
 }
 
@@ -142,16 +118,16 @@ static const char *find_listed(const struct boxes_lists *lists, const char *path
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const char *listed = lists->entries[middle].path, *listed_name = path_name(listed);
-        if (compare_stems(listed_name, stem_end(listed) - (size_t)(listed_name - listed), name, n) < 0)
+        if (boxes_compare(listed_name, path_stem_end(listed) - (size_t)(listed_name - listed), name, n) < 0)
             low = middle + 1;
         else
             high = middle;
     }
     for (; low < lists->n; low++) {
         const char *listed = lists->entries[low].path, *listed_name = path_name(listed);
-        if (compare_stems(listed_name, stem_end(listed) - (size_t)(listed_name - listed), name, n) != 0)
+        if (boxes_compare(listed_name, path_stem_end(listed) - (size_t)(listed_name - listed), name, n) != 0)
             return NULL;
-        if (is_path_tail(listed, is_folder ? strlen(listed) : stem_end(listed), path, length))
+        if (boxes_is_tail(listed, is_folder ? strlen(listed) : path_stem_end(listed), path, length))
             return lists->entries[low].split;
     }
     return NULL;
