@@ -141,8 +141,8 @@ void *array_zalloc_aligned(size_t count, size_t size)
 void *array_copy(const void *array, size_t count, size_t size)
 {
     void *copy = array_alloc(count, size);
-    if (copy && count && size)
-        memcpy(copy, array, count * size);
+    if (copy)
+        array_put(copy, array, count, size);
     return copy;
 }
 
@@ -191,8 +191,7 @@ int array_reserve_all(const struct array_part *parts, size_t n_parts, size_t *ca
         void **array = parts[k].array, *moved = array_zalloc_aligned(grown, parts[k].size);
         if (!moved)
             return -1;
-        if (*capacity)
-            memcpy(moved, *array, *capacity * parts[k].size);
+        array_put(moved, *array, *capacity, parts[k].size);
         array_free(*array);
         *array = moved;
     }

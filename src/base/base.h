@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include "cleave/status.h"
@@ -34,6 +35,13 @@ void *array_realloc(void *array, size_t count, size_t size);
 
 /* Allocates zeroed, 64-byte aligned memory, for SIMD rows. Free with array_free. */
 void *array_zalloc_aligned(size_t count, size_t size);
+
+/* to[count] = from[count], elements of `size` bytes. Unlike memcpy, both may be NULL if count is 0. */
+static inline void array_put(void *to, const void *from, size_t count, size_t size)
+{
+    if (count)
+        memcpy(to, from, count * size);
+}
 
 /* Returns a new copy of count x size bytes, or NULL. */
 void *array_copy(const void *array, size_t count, size_t size);
@@ -291,6 +299,9 @@ char *path_stem(const char *path);                     /* "a/b.tar.gz" -> "b.tar
 char *path_replace_extension(const char *path, const char *extension); /* ("a/b.jpg", ".png") -> "a/b.png" */
 const char *path_name(const char *path);                               /* "a/b.png" -> "b.png", into the argument */
 
+/* Returns the length of a path without its extension; a leading dot of the name does not begin one. */
+size_t path_stem_end(const char *path);
+
 /* Natural order of names: by characters, but runs of digits by their values, so that f2 is before f10. Returns -1, 0 or
  * 1; 0 also for f2 and f02. */
 int path_compare(const char *a, const char *b);
@@ -308,6 +319,20 @@ enum clv_status path_check_inside(const char *folder, const char *relative, stru
 
 /* Removes "./" and repeated slashes from a path, in place, so that a file has one name. */
 void path_simplify(char *path);
+
+/* Identifies a file or folder, whatever path leads to it. */
+struct file_identity {
+    dev_t device;
+    ino_t inode;
+};
+
+struct stat;
+struct file_identity file_identity_of(const struct stat *info);
+int compare_identities(const void *a, const void *b); /* an order for qsort and bsearch */
+bool is_one_file(const struct stat *a, const struct stat *b);
+
+/* Returns whether a path leads to the open file or folder fd. */
+bool file_is_at(int fd, const char *path);
 
 /* A list of paths. */
 struct path_list {
@@ -479,6 +504,31 @@ static inline int32_t larger(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
+/* Orders for qsort and bsearch: ascending numbers (none is NaN), strings by their bytes. */
+
+static inline int compare_floats(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static inline int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static inline int compare_uint64s(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static inline int compare_strings(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 /* Union-find: returns the root of i's tree, where roots are their own parents. Halves the path to it. */
 static inline int32_t root_of(int32_t *parent, int32_t i)
 {
@@ -610,7 +660,35 @@ size_t split_tabs(char *line, char **fields, size_t max);
 void text_hide_controls(char *line);
 
 bool text_is_utf8(const char *bytes, size_t size); /* valid throughout (RFC 3629); a zero byte is a valid character */
-bool text_ends_with(const char *string, const char *suffix); /* ASCII case-insensitive */
+
+/* Letters and digits of ASCII. Those of <ctype.h> and <strings.h> are other ones in some locales of the calling program
+ * (Turkish: "I" is not "i" there), so no file format is read by them. */
+
+static inline bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Returns whether a character is a blank, or one of \t, \n, \v, \f and \r. */
+static inline bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static inline char lower_letter(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Return whether strings are equal except for the case of letters: whole, in the first n bytes, at the end. */
+bool text_matches(const char *a, const char *b);
+bool text_matches_n(const char *a, const char *b, size_t n);
+bool text_ends_with(const char *string, const char *suffix);
 
 /* For "did you mean": returns the one of choices[n] from which few typing errors (insert, delete, replace, swap
  * neighbours) lead to `typed`, or NULL if none is close. */

@@ -11,11 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 int path_compare(const char *a, const char *b)
 {
     while (*a && *b) {
@@ -145,8 +140,7 @@ char *path_folder(const char *path)
     return folder;
 }
 
-/* Length of the path without its extension; a leading dot of the name does not begin one. */
-static size_t length_without_extension(const char *path)
+size_t path_stem_end(const char *path)
 {
     const char *name = path_name(path), *dot = strrchr(name, '.');
     return dot && dot != name ? (size_t)(dot - path) : strlen(path);
@@ -165,7 +159,7 @@ bool path_page(size_t *length, uint32_t *page, const char *path)
         return false;
     const char *digits = mark + 1;
     size_t n = strspn(digits, "0123456789"), before = (size_t)(mark - path);
-    bool is_tiff = strncasecmp(mark - 4, ".tif", 4) == 0 || (before >= 5 && strncasecmp(mark - 5, ".tiff", 5) == 0);
+    bool is_tiff = text_matches_n(mark - 4, ".tif", 4) || (before >= 5 && text_matches_n(mark - 5, ".tiff", 5));
     if (!is_tiff || !n || n > 5 || digits[n] || *digits == '0')
         return false;
     *length = before;
@@ -199,7 +193,7 @@ char *path_replace_extension(const char *path, const char *extension)
     uint32_t page;
     if (path_page(&length, &page, path))
         return name_page(path, length, page, extension);
-    size_t kept = length_without_extension(path), size = kept + strlen(extension) + 1;
+    size_t kept = path_stem_end(path), size = kept + strlen(extension) + 1;
     char *changed = array_alloc(size, 1);
     if (changed)
         snprintf(changed, size, "%.*s%s", (int)kept, path, extension);
@@ -299,6 +293,30 @@ void path_simplify(char *path)
     *out = 0;
 }
 
+struct file_identity file_identity_of(const struct stat *info)
+{
+    return (struct file_identity){info->st_dev, info->st_ino};
+}
+
+int compare_identities(const void *a, const void *b)
+{
+    const struct file_identity *first = a, *second = b;
+    if (first->device != second->device)
+        return first->device < second->device ? -1 : 1;
+    return (first->inode > second->inode) - (first->inode < second->inode);
+}
+
+bool is_one_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+bool file_is_at(int fd, const char *path)
+{
+    struct stat opened, named;
+    return fstat(fd, &opened) == 0 && stat(path, &named) == 0 && is_one_file(&opened, &named);
+}
+
 void path_list_release(struct path_list *list)
 {
     for (size_t i = 0; i < list->n; i++)
@@ -316,19 +334,11 @@ enum clv_status path_list_add(struct path_list *list, const char *path, struct c
     return CLV_OK;
 }
 
-static int compare_paths(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* A walk: the files that it found, the folders that it entered, and the links to folders that it has not followed
  * yet. */
 struct walk {
     struct path_list files, links;
-    struct file_identity {
-        dev_t device;
-        ino_t inode;
-    } * seen;
+    struct file_identity *seen;
     size_t n_seen, seen_capacity;
     bool follows_links;  /* only links can lead to one folder twice */
     bool stops_at_first; /* the first file ends the walk */
@@ -361,13 +371,14 @@ static enum clv_status fail_to_open(struct path_list *list, const char *folder, 
 /* Records a folder. *is_new = whether the walk enters it for the first time. */
 static enum clv_status walk_enter(bool *is_new, struct walk *self, const struct stat *info, struct clv_error *err)
 {
+    const struct file_identity identity = file_identity_of(info);
     *is_new = true;
     for (size_t i = 0; self->follows_links && i < self->n_seen; i++)
-        *is_new &= self->seen[i].device != info->st_dev || self->seen[i].inode != info->st_ino;
+        *is_new &= compare_identities(&self->seen[i], &identity) != 0;
     if (!*is_new)
         return CLV_OK;
     NEED(!array_reserve((void **)&self->seen, &self->seen_capacity, self->n_seen + 1, sizeof *self->seen));
-    self->seen[self->n_seen++] = (struct file_identity){info->st_dev, info->st_ino};
+    self->seen[self->n_seen++] = identity;
     return CLV_OK;
 }
 
@@ -423,7 +434,7 @@ static enum clv_status walk(struct walk *self, const char *root, const char *bel
 static void sort_paths(struct path_list *list)
 {
     if (list->n)
-        qsort(list->paths, list->n, sizeof *list->paths, compare_paths);
+        qsort(list->paths, list->n, sizeof *list->paths, compare_strings);
 }
 
 /* Follows the links found in real folders, then the links found below these, and so on. */

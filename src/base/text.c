@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
 static locale_t c_locale;
@@ -239,7 +238,7 @@ void text_put_json_number(struct text *text, double value)
 
 static bool is_number_start(const char *s)
 {
-    return (*s >= '0' && *s <= '9') || ((*s == '-' || *s == '+' || *s == '.') && s[1] && s[1] != ' ');
+    return is_digit(*s) || ((*s == '-' || *s == '+' || *s == '.') && s[1] && s[1] != ' ');
 }
 
 bool parse_int64(const char *string, int64_t *value)
@@ -337,10 +336,26 @@ void text_hide_controls(char *line)
     }
 }
 
+bool text_matches_n(const char *a, const char *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (lower_letter(a[i]) != lower_letter(b[i]))
+            return false;
+        if (!a[i])
+            break;
+    }
+    return true;
+}
+
+bool text_matches(const char *a, const char *b)
+{
+    return text_matches_n(a, b, SIZE_MAX);
+}
+
 bool text_ends_with(const char *string, const char *suffix)
 {
     size_t length = strlen(string), tail = strlen(suffix);
-    return length >= tail && strcasecmp(string + length - tail, suffix) == 0;
+    return length >= tail && text_matches(string + length - tail, suffix);
 }
 
 #define LONGEST_NAME 31

@@ -358,11 +358,6 @@ size_t set_common_folder(const struct clv_set *set)
     return common;
 }
 
-static int compare_strings(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Returns the sorted names of the images; the caller frees them with array_free. */
 static const char **sorted_names(const struct clv_set *set)
 {

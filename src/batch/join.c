@@ -262,12 +262,6 @@ static enum clv_status load_ahead(void *context, size_t index, int thread, struc
 
 /* Writing. */
 
-static int compare_hashes(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static uint64_t hash_name(const char *name)
 {
     return hash_bytes(HASH_START, name, strlen(name));
@@ -285,7 +279,7 @@ static enum clv_status keep_name(struct join_context *self, const char *name, st
 static bool has_name(const struct join_context *self, const char *name)
 {
     const uint64_t hash = hash_name(name);
-    return self->n_names && bsearch(&hash, self->names, self->n_names, sizeof hash, compare_hashes);
+    return self->n_names && bsearch(&hash, self->names, self->n_names, sizeof hash, compare_uint64s);
 }
 
 /* Puts an image's name for the table: by the list, or, for an image of an earlier run, by the part. */
@@ -380,14 +374,9 @@ static enum clv_status join_list(struct join_context *self, struct clv_error *er
     return write_block(self, err);
 }
 
-static int compare_outputs(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static bool is_in_list(const struct join_context *self, const char *output)
 {
-    return self->n_outputs && bsearch(&output, self->outputs, self->n_outputs, sizeof output, compare_outputs);
+    return self->n_outputs && bsearch(&output, self->outputs, self->n_outputs, sizeof output, compare_strings);
 }
 
 static enum clv_status join_earlier(struct join_context *self, struct clv_error *err)
@@ -397,7 +386,7 @@ static enum clv_status join_earlier(struct join_context *self, struct clv_error 
     OWNED_ARRAY char *folder = path_of(self, where->below, "", "");
     NEED(folder);
     if (self->n_names)
-        qsort(self->names, self->n_names, sizeof *self->names, compare_hashes);
+        qsort(self->names, self->n_names, sizeof *self->names, compare_uint64s);
     if (path_is_folder(folder))
         MUST(folder_walk(&found, folder, err));
     for (size_t k = 0; k < found.n; k++) {
@@ -458,7 +447,7 @@ enum clv_status join_tables(struct join_counts *counts, const char *folder, cons
         if (items[i].output)
             outputs[shared.n_outputs++] = items[i].output;
     if (shared.n_outputs)
-        qsort(outputs, shared.n_outputs, sizeof *outputs, compare_outputs);
+        qsort(outputs, shared.n_outputs, sizeof *outputs, compare_strings);
     for (enum join_table table = 0; table < N_JOIN_TABLES; table++)
         if (options->tables & 1U << table)
             MUST(join_table(&shared, table, err));
@@ -511,14 +500,12 @@ char *join_file_name(const char *image, const char *output)
 static int open_locked(const char *path)
 {
     const struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    struct stat opened, named;
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0)
         return -1;
     bool is_locked = fcntl(fd, F_OFD_SETLK, &all) == 0;
     int why = is_locked || errno == EACCES ? EAGAIN : errno;
-    if (is_locked && fstat(fd, &opened) == 0 && stat(path, &named) == 0 && named.st_dev == opened.st_dev &&
-        named.st_ino == opened.st_ino)
+    if (is_locked && file_is_at(fd, path))
         return fd;
     if (why != EAGAIN)
         unlink(path);

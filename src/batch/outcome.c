@@ -35,8 +35,7 @@ enum clv_status outcome_send(struct batch *run, size_t index, const struct outco
     OWNED_ARRAY char *bytes = array_alloc(size, 1);
     NEED(bytes);
     memcpy(bytes, &message, sizeof message);
-    if (n_means)
-        memcpy(bytes + sizeof message, outcome->map_means, n_means * sizeof(float));
+    array_put(bytes + sizeof message, outcome->map_means, n_means, sizeof(float));
     comm_deal_hand_in(run->deal, bytes, size);
     return CLV_OK;
 }

@@ -174,20 +174,6 @@ static enum clv_status find_clashes(struct target_list *list, const struct input
     return CLV_OK;
 }
 
-/* Identifies a folder on disk. */
-struct file_identity {
-    dev_t device;
-    ino_t inode;
-};
-
-static int compare_identities(const void *a, const void *b)
-{
-    const struct file_identity *first = a, *second = b;
-    if (first->device != second->device)
-        return first->device < second->device ? -1 : 1;
-    return (first->inode > second->inode) - (first->inode < second->inode);
-}
-
 /* Finds the identity of the folder of a file; *exists: the folder exists. */
 static enum clv_status identify(struct file_identity *identity, bool *exists, const char *path, struct clv_error *err)
 {
@@ -196,7 +182,7 @@ static enum clv_status identify(struct file_identity *identity, bool *exists, co
     NEED(folder);
     *exists = stat(folder, &info) == 0;
     if (*exists)
-        *identity = (struct file_identity){info.st_dev, info.st_ino};
+        *identity = file_identity_of(&info);
     return CLV_OK;
 }
 
@@ -271,7 +257,7 @@ static enum clv_status has_masks_of(bool *has, const struct stat *folder, const 
         set[at - image] = 0;
         OWNED_ARRAY char *masks = path_join(set, "masks");
         NEED(masks);
-        *has = stat(masks, &info) == 0 && info.st_dev == folder->st_dev && info.st_ino == folder->st_ino;
+        *has = stat(masks, &info) == 0 && is_one_file(&info, folder);
     }
     return CLV_OK;
 }

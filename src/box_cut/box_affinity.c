@@ -21,12 +21,6 @@ void box_affinity_release(struct box_affinity *self)
     *self = (struct box_affinity){0};
 }
 
-static float colour_distance(const struct box_region *a, const struct box_region *b, float lightness)
-{
-    float dl = a->lab[0] - b->lab[0], da = a->lab[1] - b->lab[1], db = a->lab[2] - b->lab[2];
-    return lightness * dl * dl + da * da + db * db;
-}
-
 static void fill_kernels(struct box_affinity *self)
 {
     const float colour_scale = (float)(-0.5 / (WIDE_COLOUR * WIDE_COLOUR));
@@ -40,7 +34,7 @@ static void fill_kernels(struct box_affinity *self)
         for (size_t j = 0; j < i; j++) {
             const struct box_region *b = &self->scene->regions[j];
             float dx = a->x - b->x, dy = a->y - b->y, rough = a->roughness - b->roughness;
-            float wide = portable_expf(colour_scale * colour_distance(a, b, LIGHTNESS));
+            float wide = portable_expf(colour_scale * lab_square_distance(a->lab, b->lab, LIGHTNESS));
             float position = portable_expf(across * dx * dx + down * dy * dy), square = position * position;
             float near = wide * wide * wide * position / (1 + ROUGHNESS * rough * rough);
             self->wide[i * n + j] = self->wide[j * n + i] = region_kernel_weight(wide);
@@ -62,7 +56,7 @@ enum clv_status box_affinity_init(struct box_affinity *self, const struct box_sc
     NEED(result.similarity = array_alloc(m, sizeof(float)));
     for (size_t e = 0; e < m; e++) {
         const int32_t *edge = scene->adjacency.edges[e];
-        result.step[e] = sqrtf(colour_distance(&scene->regions[edge[0]], &scene->regions[edge[1]], 1));
+        result.step[e] = sqrtf(lab_square_distance(scene->regions[edge[0]].lab, scene->regions[edge[1]].lab, 1));
         result.similarity[e] = portable_expf(-result.step[e] / SIMILARITY_RANGE);
     }
     fill_kernels(&result);

@@ -4,6 +4,7 @@
 #ifndef BOX_CUT_BOX_CUT_H
 #define BOX_CUT_BOX_CUT_H
 
+#include <math.h>
 #include <stdbool.h>
 
 #include "cleave/box_cut.h"
@@ -44,6 +45,12 @@ int32_t box_scene_at(const struct box_scene *scene, const struct clv_image *imag
 
 /* Returns the box in a copy of scene->image of another size; it has at least one pixel. */
 struct clv_pixel_box box_scene_scale(const struct box_scene *scene, int32_t width, int32_t height);
+
+/* Returns the number nearest to x in -limit..limit. */
+static inline double clip(double x, double limit)
+{
+    return fmin(fmax(x, -limit), limit);
+}
 
 /* Similarity and distance between all pairs of superpixels of a scene. */
 

@@ -23,11 +23,6 @@ void box_features_release(struct box_features *self)
     *self = (struct box_features){0};
 }
 
-static double clip(double x, double limit)
-{
-    return fmin(fmax(x, -limit), limit);
-}
-
 static double log_ratio(double foreground, double foreground_mass, double background, double background_mass)
 {
     return clip(portable_log((foreground / foreground_mass + RATIO_MIN) / (background / background_mass + RATIO_MIN)),

@@ -74,11 +74,6 @@ static enum clv_status proposal_init(struct proposal *self, const struct box_aff
     return has_memory ? box_mincut_init(&self->cut, affinity, COUPLING, err) : fail_memory(err);
 }
 
-static double clip(double x, double limit)
-{
-    return fmin(fmax(x, -limit), limit);
-}
-
 /* Applies a kernel: sums[first] of background, sums[first + 1] of foreground. */
 static void apply(struct proposal *self, int first, const float *kernel)
 {

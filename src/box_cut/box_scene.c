@@ -53,10 +53,7 @@ static enum clv_status crop(struct box_scene *scene, const struct clv_image *ima
 
 int32_t box_scene_at(const struct box_scene *scene, const struct clv_image *image, int32_t x, int32_t y)
 {
-    const struct clv_superpixels *map = &scene->superpixels;
-    size_t column = (size_t)x * (size_t)map->width / (size_t)image->width;
-    size_t row = (size_t)y * (size_t)map->height / (size_t)image->height;
-    return map->labels[row * (size_t)map->width + column];
+    return superpixel_at(&scene->superpixels, image->width, image->height, x, y);
 }
 
 /* Scales a side of the box from `full` to `size` pixels; at least one pixel stays inside. */

@@ -83,8 +83,6 @@ struct click_scene {
 int32_t click_scene_at(const struct click_scene *scene, int32_t x, int32_t y);
 int32_t click_scene_within(const struct click_scene *scene, const struct clv_image *copy, int32_t x, int32_t y);
 
-float click_colour_distance(const struct click_region *a, const struct click_region *b, float lightness);
-
 /* Features of a superpixel, given the strokes so far. */
 
 enum click_feature {

@@ -144,7 +144,7 @@ static void reach_fill(struct reach *reach, const struct click_view *view, int k
     for (int32_t s = 0; s < n; s++)
         for (int32_t i = 0; i < n && view->seed[s] == kind; i++) {
             const struct click_region *a = &scene->regions[s], *b = &scene->regions[i];
-            float dx = a->x - b->x, dy = a->y - b->y, colour = click_colour_distance(a, b, LIGHTNESS);
+            float dx = a->x - b->x, dy = a->y - b->y, colour = lab_square_distance(a->lab, b->lab, LIGHTNESS);
             reach->distance[i] = fminf(reach->distance[i], sqrtf(dx * dx + dy * dy));
             reach->like[i] = fmaxf(reach->like[i], 1 / (1 + colour / (SEED_COLOUR * SEED_COLOUR)));
         }
@@ -173,7 +173,7 @@ static void fill_latest(struct click_view *view, const float *steps, float radiu
     for (int32_t i = 0; i < n; i++) {
         const struct click_region *region = &scene->regions[i];
         float dx = region->x - x, dy = region->y - y, away = sqrtf(dx * dx + dy * dy) / radius;
-        float like = 1 / (1 + click_colour_distance(region, there, LIGHTNESS) / (SEED_COLOUR * SEED_COLOUR));
+        float like = 1 / (1 + lab_square_distance(region->lab, there->lab, LIGHTNESS) / (SEED_COLOUR * SEED_COLOUR));
         float *f = view->fixed_features + (size_t)i * CLICK_FEATURES;
         float near = portable_expf(-0.5f * away * away), known = 2 * view->before[i] - 1;
         view->away[i] = 1 - near;

@@ -37,21 +37,12 @@ void click_scene_free(struct click_scene *scene)
 
 int32_t click_scene_within(const struct click_scene *scene, const struct clv_image *copy, int32_t x, int32_t y)
 {
-    const struct clv_superpixels *map = &scene->superpixels;
-    size_t column = (size_t)x * (size_t)map->width / (size_t)copy->width;
-    size_t row = (size_t)y * (size_t)map->height / (size_t)copy->height;
-    return map->labels[row * (size_t)map->width + column];
+    return superpixel_at(&scene->superpixels, copy->width, copy->height, x, y);
 }
 
 int32_t click_scene_at(const struct click_scene *scene, int32_t x, int32_t y)
 {
     return click_scene_within(scene, &scene->image, x, y);
-}
-
-float click_colour_distance(const struct click_region *a, const struct click_region *b, float lightness)
-{
-    float dl = a->lab[0] - b->lab[0], da = a->lab[1] - b->lab[1], db = a->lab[2] - b->lab[2];
-    return lightness * dl * dl + da * da + db * db;
 }
 
 static enum clv_status measure(struct click_scene *scene, struct clv_error *err)
@@ -87,7 +78,7 @@ static void fill_kernels(struct click_scene *scene)
         const struct click_region *a = &scene->regions[i];
         for (size_t j = 0; j < i; j++) {
             const struct click_region *b = &scene->regions[j];
-            float colour = click_colour_distance(a, b, LIGHTNESS), dx = a->x - b->x, dy = a->y - b->y;
+            float colour = lab_square_distance(a->lab, b->lab, LIGHTNESS), dx = a->x - b->x, dy = a->y - b->y;
             float rough = a->roughness - b->roughness;
             float position = position_scale * (dx * dx + dy * dy) + ROUGHNESS * rough * rough;
             scene->near_kernel[i * n + j] = scene->near_kernel[j * n + i] =
@@ -108,7 +99,7 @@ static void fill_edges(struct click_scene *scene)
     for (int32_t e = 0; e < adjacency->n_edges; e++) {
         const struct click_region *a = &scene->regions[adjacency->edges[e][0]],
                                   *b = &scene->regions[adjacency->edges[e][1]];
-        float colour = click_colour_distance(a, b, 1), dx = a->x - b->x, dy = a->y - b->y;
+        float colour = lab_square_distance(a->lab, b->lab, 1), dx = a->x - b->x, dy = a->y - b->y;
         scene->coupling[e] = colour;
         scene->step[e] = fmaxf(0, sqrtf(colour) - STEP_FREE) + STEP_PLACE * sqrtf(dx * dx + dy * dy);
         sum += (double)colour * adjacency->boundary_length[e];

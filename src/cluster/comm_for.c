@@ -76,8 +76,7 @@ static void pack(char *to, const struct shares *shares, comm_slot *slot, void *c
     struct comm_piece piece;
     for (size_t i = 0; i < shares->n; i++)
         for (size_t k = 0; owner_of(shares, i) == comm_rank() && slot(&piece, context, i, k); k++) {
-            if (piece.size)
-                memcpy(to, piece.at, piece.size);
+            array_put(to, piece.at, piece.size, 1);
             to += piece.size;
         }
 }
@@ -87,8 +86,8 @@ static void unpack(const char *from, int32_t rank, const struct shares *shares, 
     struct comm_piece piece;
     for (size_t i = 0; i < shares->n; i++)
         for (size_t k = 0; owner_of(shares, i) == rank && slot(&piece, context, i, k); k++) {
-            if (piece.at && piece.size)
-                memcpy(piece.at, from, piece.size);
+            if (piece.at)
+                array_put(piece.at, from, piece.size, 1);
             from += piece.size;
         }
 }

@@ -21,6 +21,11 @@ enum clv_status labels_parse_table(struct clv_labels *labels, const char *path, 
 /* Appends the labels as the table labels.tsv: value, name and colour of every named label and every void value. */
 void labels_put_table(struct text *text, const struct clv_labels *labels);
 
+/* labels_init makes labels 0..n_labels-1 without names, in the default colours; labels_by_number names them: background
+ * and foreground, or "label 0", "label 1" and so on. */
+enum clv_status labels_init(struct clv_labels *labels, int32_t n_labels, struct clv_error *err) CLV_CHECK;
+enum clv_status labels_by_number(struct clv_labels *labels, int32_t n_labels, struct clv_error *err) CLV_CHECK;
+
 /* Whether pixels may have this label: it has a name and is not void. Lists of labels for users have these alone. */
 bool labels_have(const struct clv_labels *labels, int64_t label);
 
@@ -321,6 +326,17 @@ bool split_is_listed(const char *names, const char *split);
 
 /* clv_set_select for learning: NULL selects the split "train" if it exists, else all items. */
 enum clv_status set_select_training(struct clv_set *set, const char *splits, struct clv_error *err) CLV_CHECK;
+
+/* Whether to keep an item of a set. */
+typedef bool item_test(void *context, struct clv_item *item);
+
+/* set_keep keeps the items that pass a test, in their order, and releases the others; set_keep_masked keeps those that
+ * have a mask. */
+void set_keep(struct clv_set *set, item_test *is_kept, void *context);
+void set_keep_masked(struct clv_set *set);
+
+/* Returns whether any item has a mask. */
+bool set_has_mask(const struct clv_set *set);
 
 /* Removes the masks of drafts, which are not ground truth yet. Returns their number. */
 size_t set_drop_drafts(struct clv_set *set);

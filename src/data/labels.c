@@ -28,8 +28,7 @@ enum clv_status clv_labels_copy(struct clv_labels *copy, const struct clv_labels
     return CLV_OK;
 }
 
-/* Initialises labels 0..n_labels-1 without names, in the default colours. */
-static enum clv_status labels_init(struct clv_labels *labels, int32_t n_labels, struct clv_error *err)
+enum clv_status labels_init(struct clv_labels *labels, int32_t n_labels, struct clv_error *err)
 {
     OWNED(clv_labels_release) struct clv_labels result = {.n_labels = n_labels};
     *labels = (struct clv_labels){0};
@@ -52,6 +51,16 @@ enum clv_status clv_labels_binary(struct clv_labels *labels, struct clv_error *e
     static const uint8_t rose[3] = {236, 64, 122};
     memcpy(result.palette[1], rose, sizeof rose);
     *labels = result;
+    return CLV_OK;
+}
+
+enum clv_status labels_by_number(struct clv_labels *labels, int32_t n_labels, struct clv_error *err)
+{
+    if (n_labels == 2)
+        return clv_labels_binary(labels, err);
+    MUST(labels_init(labels, n_labels, err));
+    for (int32_t label = 0; label < n_labels; label++)
+        snprintf(labels->names[label], sizeof labels->names[label], "label %d", label);
     return CLV_OK;
 }
 

@@ -49,8 +49,7 @@ static enum clv_status would_replace(bool *would, struct stat *info, const char 
         return CLV_OK;
     MUST(stat_path(would, info, path, err));
     if (*would)
-        *would = S_ISREG(info->st_mode) && (fstat(STDOUT_FILENO, &standard) != 0 || standard.st_dev != info->st_dev ||
-                                            standard.st_ino != info->st_ino);
+        *would = S_ISREG(info->st_mode) && (fstat(STDOUT_FILENO, &standard) != 0 || !is_one_file(&standard, info));
     return CLV_OK;
 }
 
@@ -87,7 +86,7 @@ enum clv_status outputs_add(struct outputs *self, const char *path, struct clv_e
         return fail_memory(err);
     char *copy = string_copy(path);
     NEED(copy);
-    self->list[self->n++] = (struct replaced){info.st_dev, info.st_ino, copy};
+    self->list[self->n++] = (struct replaced){file_identity_of(&info), copy};
     return CLV_OK;
 }
 
@@ -102,18 +101,10 @@ enum clv_status output_check_existing(const char *path, bool may_replace, const 
     return CLV_OK;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const struct replaced *first = a, *second = b;
-    if (first->device != second->device)
-        return first->device < second->device ? -1 : 1;
-    return (first->inode > second->inode) - (first->inode < second->inode);
-}
-
 void outputs_sort(struct outputs *self)
 {
     if (self->n)
-        qsort(self->list, self->n, sizeof *self->list, compare);
+        qsort(self->list, self->n, sizeof *self->list, compare_identities);
 }
 
 /* Gets the stat of a file; the path of a TIFF page gives that of its file. */
@@ -138,8 +129,8 @@ static enum clv_status spare_file(const struct outputs *self, const char *input,
     MUST(identify(&exists, &info, input, err));
     if (!exists)
         return CLV_OK;
-    const struct replaced key = {info.st_dev, info.st_ino, NULL};
-    const struct replaced *found = bsearch(&key, self->list, self->n, sizeof key, compare);
+    const struct file_identity identity = file_identity_of(&info);
+    const struct replaced *found = bsearch(&identity, self->list, self->n, sizeof *found, compare_identities);
     if (!found)
         return CLV_OK;
     FAIL_IF(strcmp(found->path, input) == 0, CLV_ERR_CREATE,
@@ -240,11 +231,12 @@ static enum clv_status add_lock(bool *is_new, struct output_locks *self, int fd,
     *is_new = false;
     if (fstat(fd, &info))
         return fail_errno(err, CLV_ERR_CREATE, "%s: cannot lock", path);
+    const struct file_identity identity = file_identity_of(&info);
     for (size_t k = 0; k < self->n; k++)
-        if (self->taken[k].device == info.st_dev && self->taken[k].inode == info.st_ino)
+        if (compare_identities(&self->taken[k].identity, &identity) == 0)
             return CLV_OK;
     NEED(!array_reserve((void **)&self->taken, &self->capacity, self->n + 1, sizeof *self->taken));
-    self->taken[self->n++] = (struct taken_lock){fd, info.st_dev, info.st_ino, file};
+    self->taken[self->n++] = (struct taken_lock){fd, identity, file};
     *is_new = true;
     return CLV_OK;
 }
@@ -278,7 +270,6 @@ static bool lock(int fd, const struct flock *part, int operation)
 static int open_locked(const char *file, int64_t start, int64_t length)
 {
     const struct flock part = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
-    struct stat opened, named;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         int fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
         if (fd < 0)
@@ -291,8 +282,7 @@ static int open_locked(const char *file, int64_t start, int64_t length)
             errno = why;
             return -1;
         }
-        if (fstat(fd, &opened) == 0 && stat(file, &named) == 0 && named.st_dev == opened.st_dev &&
-            named.st_ino == opened.st_ino)
+        if (file_is_at(fd, file))
             return fd;
         close(fd);
     }
@@ -329,7 +319,7 @@ static bool leads_to(const char *path, int fd)
     struct stat opened, named;
     if (fstat(fd, &opened) != 0)
         return true;
-    return stat(path, &named) == 0 && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+    return stat(path, &named) == 0 && is_one_file(&opened, &named);
 }
 
 /* Locks a folder. *is_gone: the folder does not exist, or another one has replaced it in the meantime. */

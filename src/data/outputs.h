@@ -11,7 +11,6 @@
 #define DATA_OUTPUTS_H
 
 #include <stdbool.h>
-#include <sys/types.h>
 
 #include "base/base.h"
 #include "cleave/data.h"
@@ -26,8 +25,7 @@
 struct output_locks {
     struct taken_lock {
         int fd;
-        dev_t device;
-        ino_t inode;
+        struct file_identity identity;
         char *file; /* path of the lock file; NULL: the lock is on a folder */
     } * taken;      /* [n] */
     size_t n, capacity;
@@ -64,8 +62,7 @@ int output_locks_exit_code(void);
 /* The regular files that the command will replace. */
 struct outputs {
     struct replaced {
-        dev_t device;
-        ino_t inode;
+        struct file_identity identity; /* first: the order of the list is that of identities */
         char *path;
     } * list;
     size_t n, capacity;

@@ -58,11 +58,6 @@ static bool has_split(const struct clv_set *set, const char *split, size_t lengt
     return false;
 }
 
-static int compare_strings(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Fails with a message that lists the splits of the dataset. */
 static enum clv_status fail_no_split(const struct clv_set *set, const char *wanted, size_t length,
                                      struct clv_error *err)
@@ -103,6 +98,42 @@ size_t set_drop_drafts(struct clv_set *set)
     return n;
 }
 
+void set_keep(struct clv_set *set, item_test *is_kept, void *context)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < set->n_items; i++) {
+        if (is_kept(context, &set->items[i]))
+            set->items[kept++] = set->items[i];
+        else
+            item_release(&set->items[i]);
+    }
+    set->n_items = kept;
+}
+
+static bool has_mask(void *context, struct clv_item *item)
+{
+    (void)context;
+    return item->mask != NULL;
+}
+
+void set_keep_masked(struct clv_set *set)
+{
+    set_keep(set, has_mask, NULL);
+}
+
+bool set_has_mask(const struct clv_set *set)
+{
+    bool has_some = false;
+    for (size_t i = 0; i < set->n_items; i++)
+        has_some |= set->items[i].mask != NULL;
+    return has_some;
+}
+
+static bool is_in_splits(void *splits, struct clv_item *item)
+{
+    return split_is_listed(splits, item->split);
+}
+
 enum clv_status clv_set_select(struct clv_set *set, const char *splits, struct clv_error *err)
 {
     if (!splits)
@@ -115,13 +146,6 @@ enum clv_status clv_set_select(struct clv_set *set, const char *splits, struct c
             break;
         name = end;
     }
-    size_t kept = 0;
-    for (size_t i = 0; i < set->n_items; i++) {
-        if (split_is_listed(splits, set->items[i].split))
-            set->items[kept++] = set->items[i];
-        else
-            item_release(&set->items[i]);
-    }
-    set->n_items = kept;
+    set_keep(set, is_in_splits, (void *)(uintptr_t)splits);
     return CLV_OK;
 }

@@ -36,8 +36,8 @@ void stack_note_add(struct stack_note *self, const char *path)
     if (!path)
         return;
     path_page(&length, &page, path);
-    const bool is_tiff = (length >= 4 && strncasecmp(path + length - 4, ".tif", 4) == 0) ||
-                         (length >= 5 && strncasecmp(path + length - 5, ".tiff", 5) == 0);
+    const bool is_tiff = (length >= 4 && text_matches_n(path + length - 4, ".tif", 4)) ||
+                         (length >= 5 && text_matches_n(path + length - 5, ".tiff", 5));
     if (page != 1 || !is_tiff)
         return;
     image_find_axes(&axes, path);

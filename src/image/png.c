@@ -596,8 +596,7 @@ enum clv_status png_rows_open(struct png_rows **rows, const char *path, const st
     enum clv_status status = label_job_begin(&self->job, image, err);
     if (status)
         return fail_within(err, status, path);
-    if (image->palette_size)
-        memcpy(self->palette, image->palette, (size_t)image->palette_size * sizeof *self->palette);
+    array_put(self->palette, image->palette, (size_t)image->palette_size, sizeof *self->palette);
     self->job.palette = (const uint8_t(*)[3])self->palette;
     MUST(writer_open(&self->job, err));
     status = write_part(&self->job, write_head, err);

@@ -1,6 +1,5 @@
 /* Reads PBM, PGM and PPM (P1 to P6), of 8 or 16 bits per sample, plain or raw, and only the first image of a file that
  * has several. Start at open_pnm. */
-#include <ctype.h>
 
 #include "base/base.h"
 #include "image/image.h"
@@ -24,7 +23,7 @@ static enum clv_status corrupt(const char *what, struct clv_error *err)
 /* Skips spaces and comments. */
 static void skip_space(struct pnm *self)
 {
-    while (self->at < self->size && (isspace(self->bytes[self->at]) || self->bytes[self->at] == '#')) {
+    while (self->at < self->size && (is_space((char)self->bytes[self->at]) || self->bytes[self->at] == '#')) {
         bool comment = self->bytes[self->at] == '#';
         while (comment && self->at < self->size && self->bytes[self->at] != '\n')
             self->at++;
@@ -37,7 +36,7 @@ static bool get_number(uint32_t *value, struct pnm *self)
     uint64_t number = 0;
     int digits = 0;
     skip_space(self);
-    while (self->at < self->size && isdigit(self->bytes[self->at]) && digits++ < DIGITS_MAX)
+    while (self->at < self->size && is_digit((char)self->bytes[self->at]) && digits++ < DIGITS_MAX)
         number = 10 * number + (uint64_t)(self->bytes[self->at++] - '0');
     *value = (uint32_t)number;
     return digits > 0 && digits <= DIGITS_MAX && number <= UINT32_MAX;
@@ -59,7 +58,7 @@ static enum clv_status read_header(struct pnm *self, const struct clv_image_limi
         return corrupt("its header has no size", err);
     if (self->largest < 1 || self->largest > 65535)
         return corrupt("its largest value is not 1 to 65535", err);
-    if (self->at >= self->size || !isspace(self->bytes[self->at]))
+    if (self->at >= self->size || !is_space((char)self->bytes[self->at]))
         return corrupt("truncated file", err);
     self->at++; /* exactly one separator, then the samples */
     return size_take(&self->width, &self->height, width, height, limits, err);

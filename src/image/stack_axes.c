@@ -28,7 +28,7 @@ static struct {
 static uint32_t number_before(const char *text, const char *end)
 {
     uint64_t value = 0;
-    for (const char *c = text; c < end && *c >= '0' && *c <= '9' && value < UINT32_MAX / 10; c++)
+    for (const char *c = text; c < end && is_digit(*c) && value < UINT32_MAX / 10; c++)
         value = 10 * value + (uint64_t)(*c - '0');
     return (uint32_t)value;
 }

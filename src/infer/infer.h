@@ -36,6 +36,23 @@ size_t scores_find_unsound(double *total, const double *value, size_t n, double 
 /* Returns the clause that an error message appends to the value that scores_find_unsound found. */
 const char *scores_complaint(double value);
 
+/* Returns the number of edges that have scores. */
+static inline int32_t field_n_edges(const struct clv_field *field)
+{
+    return field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
+}
+
+/* Sets a field's graph, number of labels and form to those of a problem under a layout of weights; its scores stay. */
+static inline void field_set_graph(struct clv_field *field, const struct clv_problem *problem,
+                                   const struct clv_weight_layout *layout)
+{
+    field->n_nodes = problem->n_nodes;
+    field->n_edges = layout->pairwise == CLV_PAIRWISE_NONE ? 0 : problem->n_edges;
+    field->n_labels = layout->n_labels;
+    field->form = layout->pairwise;
+    field->edges = problem->edges;
+}
+
 /* Scores of labels. */
 
 static inline double field_unary_score(const struct clv_field *field, int32_t node, int32_t label)

@@ -20,18 +20,17 @@ bool band_images_is_further(const char *path, const char *names)
     return false;
 }
 
+static bool is_first_band(void *names, struct clv_item *item)
+{
+    return !band_images_is_further(item->image, names);
+}
+
 enum clv_status band_images_join(struct clv_set *set, const struct clv_image_limits *limits, struct clv_error *err)
 {
     const char *names = limits->band_files;
-    size_t n = set->n_items;
     if (!names)
         return CLV_OK;
-    set->n_items = 0;
-    for (size_t i = 0; i < n; i++)
-        if (band_images_is_further(set->items[i].image, names))
-            item_release(&set->items[i]);
-        else
-            set->items[set->n_items++] = set->items[i];
+    set_keep(set, is_first_band, (void *)(uintptr_t)names);
     return set->n_items ? CLV_OK
                         : fail(err, CLV_ERR_DATA, "%s: no image but further bands of --bands %s", set->root, names);
 }

@@ -96,10 +96,6 @@ enum clv_status training_set_hide(struct clv_set *set, const char *names, struct
 enum clv_status training_set_require_masks(struct clv_set *set, const char *path, const struct clv_progress *progress,
                                            struct clv_error *err) CLV_CHECK;
 
-/* Sets default names of labels: background and foreground, or "label 0", "label 1" and so on. */
-enum clv_status training_set_number_labels(struct clv_labels *labels, int32_t n_labels,
-                                           struct clv_error *err) CLV_CHECK;
-
 /* Whether images are read by their bands: some image is deep (raster_is_deep), and no range of grey is given. */
 bool training_set_is_deep(const struct clv_set *set, const struct clv_image_limits *limits);
 

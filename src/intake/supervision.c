@@ -97,20 +97,6 @@ static enum clv_status names_read(struct names *self, const char *path, struct c
     return CLV_OK;
 }
 
-typedef bool item_test(void *context, struct clv_item *item);
-
-static void keep_items(struct clv_set *set, item_test *is_wanted, void *context)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < set->n_items; i++) {
-        if (is_wanted(context, &set->items[i]))
-            set->items[kept++] = set->items[i];
-        else
-            item_release(&set->items[i]);
-    }
-    set->n_items = kept;
-}
-
 /* Appends the items of `other` to those of `set`. */
 static enum clv_status append_items(struct clv_set *set, struct clv_set *other, struct clv_error *err)
 {
@@ -118,8 +104,7 @@ static enum clv_status append_items(struct clv_set *set, struct clv_set *other, 
     struct clv_item *items = array_realloc(set->items, n, sizeof *items);
     NEED(items);
     set->items = items;
-    if (other->n_items)
-        memcpy(items + set->n_items, other->items, other->n_items * sizeof *items);
+    array_put(items + set->n_items, other->items, other->n_items, sizeof *items);
     set->n_items = n;
     other->n_items = 0;
     return CLV_OK;
@@ -147,7 +132,7 @@ static enum clv_status keep_only(struct clv_set *set, const char *path, const st
 {
     OWNED(names_release) struct names names = {0};
     MUST(names_read(&names, options->only, err));
-    keep_items(set, is_named, &names);
+    set_keep(set, is_named, &names);
     const struct name *missing = NULL;
     for (size_t i = 0; i < names.n; i++)
         if (!names.list[i].found && (!missing || names.list[i].line < missing->line))
@@ -167,12 +152,6 @@ static bool is_not_weak(void *context, struct clv_item *item)
            !split_is_listed(options->unlabelled_split, item->split);
 }
 
-static bool has_mask(void *context, struct clv_item *item)
-{
-    (void)context;
-    return item->mask != NULL;
-}
-
 /* Returns the split of all items, or NULL if they differ. */
 static const char *common_split(const struct clv_set *set)
 {
@@ -181,14 +160,6 @@ static const char *common_split(const struct clv_set *set)
         if (strcmp(set->items[i].split, train) != 0)
             return NULL;
     return train;
-}
-
-static bool has_some_mask(const struct clv_set *set)
-{
-    bool has_some = false;
-    for (size_t i = 0; i < set->n_items; i++)
-        has_some |= set->items[i].mask != NULL;
-    return has_some;
 }
 
 /* Reads the images with masks. *splits receives the chosen splits; NULL: all. If boxes are also used, images without
@@ -207,13 +178,24 @@ static enum clv_status read_masks(struct supervision *self, const char **splits,
     if (options->only)
         MUST(keep_only(&self->set, path, options, err));
     else if (!options->split)
-        keep_items(&self->set, is_not_weak, (void *)(uintptr_t)options);
+        set_keep(&self->set, is_not_weak, (void *)(uintptr_t)options);
     if (options->boxes || options->weak_split)
-        keep_items(&self->set, has_mask, NULL);
-    else if (self->set.n_items && !(options->recipe.window && has_some_mask(&self->set)))
+        set_keep_masked(&self->set);
+    else if (self->set.n_items && !(options->recipe.window && set_has_mask(&self->set)))
         MUST(training_set_require_masks(&self->set, path, options->progress, err));
     self->n_masks = self->set.n_items;
     return CLV_OK;
+}
+
+struct marks {
+    const struct clv_item *items;
+    const bool *is_new; /* of each item */
+};
+
+static bool is_marked(void *context, struct clv_item *item)
+{
+    const struct marks *marks = context;
+    return marks->is_new[item - marks->items];
 }
 
 /* Removes the masks of all items, and every item whose image is in self->set or in an earlier item. */
@@ -222,7 +204,6 @@ static enum clv_status keep_new(struct clv_set *set, const struct supervision *s
     OWNED(names_release) struct names known_names = {0};
     OWNED(names_release) struct names set_names = {0};
     OWNED_ARRAY bool *is_new = array_alloc(set->n_items, sizeof *is_new);
-    size_t kept = 0;
     NEED(is_new);
     MUST(names_of_set(&known_names, &self->set, err));
     MUST(names_of_set(&set_names, set, err));
@@ -234,12 +215,8 @@ static enum clv_status keep_new(struct clv_set *set, const struct supervision *s
     for (size_t i = 0; i < set->n_items; i++) {
         array_free(set->items[i].mask);
         set->items[i].mask = NULL;
-        if (is_new[i])
-            set->items[kept++] = set->items[i];
-        else
-            item_release(&set->items[i]);
     }
-    set->n_items = kept;
+    set_keep(set, is_marked, &(struct marks){set->items, is_new});
     return CLV_OK;
 }
 
@@ -265,7 +242,7 @@ static enum clv_status add_boxed(struct supervision *self, const char *splits, c
     if (options->limits.band_files)
         MUST(band_images_join(set, &options->limits, err));
     if (!options->weak_split && !options->split)
-        keep_items(set, is_not_weak, (void *)(uintptr_t)options);
+        set_keep(set, is_not_weak, (void *)(uintptr_t)options);
     MUST(keep_new(set, self, err));
     if (!set->n_items)
         report_message(options->progress, CLV_NOTE, "%s: all %zu images have masks, which teach more than boxes", path,

@@ -233,14 +233,7 @@ enum clv_status training_set_require_masks(struct clv_set *set, const char *path
                              ": masks/NAME.png goes with images/NAME.jpg, or NAME_mask.png with NAME.jpg next to it; "
                              "`cleave label' makes masks, and --boxes FILE trains on boxes",
                              err);
-    kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (set->items[i].mask)
-            set->items[kept++] = set->items[i];
-        else
-            item_release(&set->items[i]);
-    }
-    set->n_items = kept;
+    set_keep_masked(set);
     return CLV_OK;
 }
 
@@ -363,19 +356,4 @@ enum clv_status bad_images_report(const struct bad_images *self, const struct cl
     MUST(report_faults(self, set, options, err));
     return fail(err, self->status, "%s: %zu of %zu images cannot be learned from; --skip-bad goes on without them",
                 path, self->n, n_images);
-}
-
-enum clv_status training_set_number_labels(struct clv_labels *labels, int32_t n_labels, struct clv_error *err)
-{
-    if (n_labels == 2)
-        return clv_labels_binary(labels, err);
-    OWNED(clv_labels_release) struct clv_labels result = {.n_labels = n_labels};
-    result.names = array_zalloc((size_t)n_labels, sizeof *result.names);
-    result.palette = array_zalloc(256, sizeof *result.palette);
-    NEED(result.names && result.palette);
-    for (int32_t label = 0; label < n_labels; label++)
-        snprintf(result.names[label], sizeof result.names[label], "label %d", label);
-    clv_default_palette(result.palette);
-    *labels = TAKE(result);
-    return CLV_OK;
 }

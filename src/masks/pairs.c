@@ -3,11 +3,9 @@
  * token of photos is ignored if all photos have it and no mask. So 104_sat.jpg matches 104_mask.png, and
  * aachen_7_leftImg8bit matches aachen_7_gtFine_labelIds. Ambiguous names are not paired, but reported. Start at
  * masks_pair. */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/base.h"
 #include "image/image.h"
@@ -42,7 +40,7 @@ static uint64_t hash_word(const char *word, size_t length)
 {
     uint64_t hash = HASH_START;
     for (size_t k = 0; k < length; k++)
-        hash = hash_bytes(hash, (const char[]){(char)tolower((unsigned char)word[k])}, 1);
+        hash = hash_bytes(hash, (const char[]){lower_letter(word[k])}, 1);
     return hash;
 }
 
@@ -61,9 +59,8 @@ static uint64_t next_token(const char *name, size_t length, size_t *at, bool cut
     while (first < length && strchr("_-. ()", name[first]))
         first++;
     size_t end = first;
-    const bool is_digit = first < length && isdigit((unsigned char)name[first]);
-    while (end < length && !strchr("_-. ()", name[end]) &&
-           (!cuts_digits || (isdigit((unsigned char)name[end]) != 0) == is_digit))
+    const bool is_number = first < length && is_digit(name[first]);
+    while (end < length && !strchr("_-. ()", name[end]) && (!cuts_digits || is_digit(name[end]) == is_number))
         end++;
     *at = end;
     return end > first ? hash_word(name + first, end - first) : 0;
@@ -345,12 +342,12 @@ static bool is_second(bool *is_third, const char *path, const char *first, const
         return has_mask_word(path);
     const char *part = part_of(&length, path, way == BY_FOLDER);
     const char *part_first = part_of(&length_first, first, way == BY_FOLDER);
-    if (length == length_first && strncasecmp(part, part_first, length) == 0)
+    if (length == length_first && text_matches_n(part, part_first, length))
         return false;
     if (!*other)
         *other = path;
     const char *part_other = part_of(&length_other, *other, way == BY_FOLDER);
-    *is_third |= length != length_other || strncasecmp(part, part_other, length) != 0;
+    *is_third |= length != length_other || !text_matches_n(part, part_other, length);
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "data/data.h"
 #include "masks/masks.h"
 
 #define MAX_LEVELS 8
@@ -78,11 +79,9 @@ static void clear_as_black(struct mask_plan *plan)
 
 static enum clv_status begin_labels(struct mask_plan *plan, struct clv_error *err)
 {
-    plan->labels = (struct clv_labels){.from_file = true};
-    plan->labels.names = array_zalloc(CLV_MAX_LABELS, sizeof *plan->labels.names);
-    plan->labels.palette = array_zalloc(256, sizeof *plan->labels.palette);
-    NEED(plan->labels.names && plan->labels.palette);
-    clv_default_palette(plan->labels.palette);
+    MUST(labels_init(&plan->labels, CLV_MAX_LABELS, err));
+    plan->labels.from_file = true;
+    plan->labels.n_labels = 0;
     return CLV_OK;
 }
 

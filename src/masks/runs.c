@@ -1,8 +1,6 @@
 /* Reads masks from run lengths in a CSV, as in Kaggle's competitions. mask_runs_parse reads the whole table, with
  * quotes; mask_runs_fill fills the pixels of one row. */
-#include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/base.h"
 #include "masks/masks.h"
@@ -88,14 +86,14 @@ static int find_column(const struct csv *self, int kind)
 {
     for (int k = 0; k < 12 && column_names[kind][k]; k++)
         for (size_t c = 0; c < self->n_fields; c++)
-            if (strcasecmp(self->fields[c], column_names[kind][k]) == 0)
+            if (text_matches(self->fields[c], column_names[kind][k]))
                 return (int)c;
     return -1;
 }
 
 static bool is_nothing(const char *text)
 {
-    return !*text || strcmp(text, "-1") == 0 || strcasecmp(text, "nan") == 0 || strcasecmp(text, "none") == 0;
+    return !*text || strcmp(text, "-1") == 0 || text_matches(text, "nan") || text_matches(text, "none");
 }
 
 /* Reads the runs of a row; false: they are not pairs of numbers in ascending order, or memory was exhausted

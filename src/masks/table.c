@@ -1,6 +1,5 @@
 /* Reads tables of colours that other programs write beside their masks. A line has three successive numbers from 0 to
  * 255 and a name before or after them; the rest is ignored. Start at colour_table_parse. */
-#include <ctype.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -19,7 +18,7 @@ static int32_t take_colour(const char **end, const char *at)
     for (int k = 0; k < 3; k++) {
         int level = 0, n = 0;
         at += strspn(at, k ? " \t,;" : " \t");
-        for (; isdigit((unsigned char)*at) && n < 4; at++, n++)
+        for (; is_digit(*at) && n < 4; at++, n++)
             level = 10 * level + (*at - '0');
         if (!n || n > 3 || level > 255)
             return -1;
@@ -46,7 +45,7 @@ static bool parse_line(struct code_row *row, char *line)
     int32_t colour = -1;
     char *at = line;
     for (; *at && colour < 0; at++) {
-        const bool begins = isdigit((unsigned char)*at) && (at == line || strchr(" \t,;:", at[-1]));
+        const bool begins = is_digit(*at) && (at == line || strchr(" \t,;:", at[-1]));
         colour = begins ? take_colour(&end, at) : -1;
         if (colour >= 0)
             break;

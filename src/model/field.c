@@ -3,6 +3,7 @@
 #include "model/model.h"
 
 #include "base/base.h"
+#include "infer/infer.h"
 
 enum clv_status scored_field_init(struct clv_field *field, const struct clv_weight_layout *layout, const double *w,
                                   const struct clv_problem *problem, struct clv_error *err)
@@ -10,14 +11,8 @@ enum clv_status scored_field_init(struct clv_field *field, const struct clv_weig
     *field = (struct clv_field){0};
     MUST(clv_problem_check(problem, layout, err));
     size_t n = (size_t)problem->n_nodes, m = (size_t)problem->n_edges, k = (size_t)layout->n_labels;
-    *field = (struct clv_field){
-        .n_nodes = problem->n_nodes,
-        .n_edges = layout->pairwise == CLV_PAIRWISE_NONE ? 0 : problem->n_edges,
-        .n_labels = layout->n_labels,
-        .form = layout->pairwise,
-        .edges = problem->edges,
-        .unary = array_alloc(n * clv_weight_layout_rows(layout), sizeof(double)),
-    };
+    field_set_graph(field, problem, layout);
+    field->unary = array_alloc(n * clv_weight_layout_rows(layout), sizeof(double));
     if (layout->pairwise != CLV_PAIRWISE_NONE)
         field->pairwise = array_alloc(m * (layout->pairwise == CLV_PAIRWISE_FULL ? k * k : 1), sizeof(double));
     if (!field->unary || (layout->pairwise != CLV_PAIRWISE_NONE && !field->pairwise))

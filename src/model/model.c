@@ -1,10 +1,9 @@
 /* Keeps models in memory and labels problems by them. Start at clv_model_decode. */
 #include "cleave/model.h"
 
-#include <string.h>
-
 #include "base/base.h"
 #include "cleave/infer.h"
+#include "infer/infer.h"
 #include "infer/oracle/oracle.h"
 #include "model/model.h"
 
@@ -53,11 +52,8 @@ enum clv_status clv_model_marginals_kind(enum clv_marginals *kind, const struct 
 {
     struct clv_weight_layout layout = model->first ? model->first->layout : model->layout;
     MUST(clv_problem_check(problem, &layout, err));
-    const struct clv_field graph = {.n_nodes = problem->n_nodes,
-                                    .n_edges = problem->n_edges,
-                                    .n_labels = model->layout.n_labels,
-                                    .form = model->layout.pairwise,
-                                    .edges = problem->edges};
+    struct clv_field graph = {.unary = NULL};
+    field_set_graph(&graph, problem, &model->layout);
     return model_field_marginals_kind(kind, model, &graph, err);
 }
 
@@ -94,8 +90,8 @@ enum clv_status clv_model_marginals(double *marginals, double *bound, double *st
     NEED(of_node);
     MUST(model_field_marginals(of_node, bound, standard_error, model, &field, oracle,
                                &(struct draw_settings){seed, n_samples}, err));
-    if (marginals && n)
-        memcpy(marginals, of_node, n * k * sizeof *of_node);
+    if (marginals)
+        array_put(marginals, of_node, n * k, sizeof *of_node);
     return CLV_OK;
 }
 

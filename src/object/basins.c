@@ -17,14 +17,6 @@ static int compare_pixels(const void *left, const void *right)
     return a->value != b->value ? (a->value < b->value) - (a->value > b->value) : (a->at > b->at) - (a->at < b->at);
 }
 
-/* Returns the pixel at which the region of a pixel has its peak. */
-static int32_t peak_of(int32_t *up, int32_t at)
-{
-    while (up[at] != at)
-        at = up[at] = up[up[at]];
-    return at;
-}
-
 /* Floods pixels[n], which are sorted from the highest to the lowest. up[pixel] leads to its peak; -1 before the pixel
  * is flooded. */
 static void flood(int32_t *up, const struct pixel *pixels, size_t n, const struct basin_map *basins, double rise)
@@ -38,11 +30,11 @@ static void flood(int32_t *up, const struct pixel *pixels, size_t n, const struc
         for (int k = 0; k < 4; k++)
             if (next[k] >= 0 && up[next[k]] >= 0 && (best < 0 || map[next[k]] > map[best]))
                 best = next[k];
-        up[at] = best < 0 ? at : peak_of(up, best);
+        up[at] = best < 0 ? at : root_of(up, best);
         for (int k = 0; best >= 0 && k < 4; k++) {
             if (next[k] < 0 || up[next[k]] < 0)
                 continue;
-            int32_t a = peak_of(up, at), b = peak_of(up, next[k]);
+            int32_t a = root_of(up, at), b = root_of(up, next[k]);
             int32_t lower = map[a] < map[b] || (map[a] == map[b] && a > b) ? a : b;
             if (a != b && (double)(map[lower] - map[at]) < rise)
                 up[lower] = lower == a ? b : a;
@@ -68,7 +60,7 @@ enum clv_status basins_find(int32_t *regions, int32_t *n_regions, const struct b
     *n_regions = 0;
     for (size_t i = 0; i < n; i++)
         if (up[i] >= 0)
-            up[i] = peak_of(up, (int32_t)i);
+            up[i] = root_of(up, (int32_t)i);
     for (size_t i = 0; i < n; i++) /* regions[peak] holds the region's number */
         if (up[i] >= 0) {
             if (!regions[up[i]])

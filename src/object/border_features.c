@@ -121,12 +121,6 @@ static void fill_border(float *f, const struct object_regions *self, const struc
             *f++ = values[i] * values[j] / 2;
 }
 
-static int compare_floats(const void *left, const void *right)
-{
-    float a = *(const float *)left, b = *(const float *)right;
-    return (a > b) - (a < b);
-}
-
 /* Builds the graph of regions that touch, and the features of its edges. */
 static enum clv_status connect(struct object_regions *self, const struct region_measures *inside,
                                const struct planes *planes, struct contact *contacts, struct clv_error *err)

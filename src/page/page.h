@@ -148,6 +148,9 @@ void page_session_count(size_t *n_images, size_t *n_accepted, const struct page_
 /* Removes masks/, strokes/ and instances/ if this session made them and they are empty. */
 void page_session_remove_empty(const struct page_session *session);
 
+/* Removes empty folders and frees the session: for sessions that end, or could not begin. */
+void page_session_discard(struct page_session **session);
+
 struct page_response {
     int code;                  /* the HTTP code */
     const char *type;          /* of the body */
@@ -333,6 +336,9 @@ void page_document_paint(uint8_t *labels, const struct page_document *document);
  * of discs that were visited, which does not depend on the length of the stroke outside of the image. */
 size_t page_document_stroke(uint8_t *pixels, const struct page_document *document, const struct page_event *stroke,
                             uint8_t value);
+
+/* Returns the seed that a stroke paints: CLICK_FOREGROUND, CLICK_BACKGROUND or, where it erases, CLICK_FREE. */
+uint8_t page_stroke_seed(const struct page_event *stroke);
 
 /* Gets the last box that was drawn around an object; false if there is none. */
 bool page_document_frame(struct clv_pixel_box *box, const struct page_document *document, int32_t object);

@@ -234,6 +234,13 @@ static void drawn_release(struct drawn *drawn)
     array_free(drawn->events);
 }
 
+uint8_t page_stroke_seed(const struct page_event *stroke)
+{
+    return stroke->kind == PAGE_FOREGROUND   ? CLICK_FOREGROUND
+           : stroke->kind == PAGE_BACKGROUND ? CLICK_BACKGROUND
+                                             : CLICK_FREE;
+}
+
 /* Paints seeds[height][width] for an object: excludes the pixels of other objects, then paints the object's strokes in
  * their order and excludes pixels outside of its last box. Returns the number of its strokes. */
 static int32_t fill_seeds(uint8_t *seeds, const struct page_document *document, const struct drawn *drawn)
@@ -254,10 +261,7 @@ static int32_t fill_seeds(uint8_t *seeds, const struct page_document *document, 
         if (event == box)
             fence(seeds, &document->image, event);
         else if (event->kind <= PAGE_ERASE)
-            page_document_stroke(seeds, document, event,
-                                 event->kind == PAGE_FOREGROUND   ? CLICK_FOREGROUND
-                                 : event->kind == PAGE_BACKGROUND ? CLICK_BACKGROUND
-                                                                  : CLICK_FREE);
+            page_document_stroke(seeds, document, event, page_stroke_seed(event));
         n_strokes += event->kind == PAGE_FOREGROUND || event->kind == PAGE_BACKGROUND;
     }
     return n_strokes;

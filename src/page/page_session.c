@@ -13,6 +13,7 @@
 
 #include "base/base.h"
 #include "data/data.h"
+#include "data/outputs.h"
 #include "feature/recipe/recipe.h"
 #include "image/image.h"
 #include "intake/intake.h"
@@ -251,8 +252,7 @@ static enum clv_status read_boxes(struct page_session *session, struct clv_error
     return CLV_OK;
 }
 
-/* Ends a session that could not be begun, without the folders that it made. */
-static void session_discard(struct page_session **session)
+void page_session_discard(struct page_session **session)
 {
     if (*session)
         page_session_remove_empty(*session);
@@ -262,7 +262,7 @@ static void session_discard(struct page_session **session)
 enum clv_status page_session_new(struct page_session **session, const struct page_options *options,
                                  struct clv_error *err)
 {
-    OWNED(session_discard) struct page_session *result = array_zalloc(1, sizeof *result);
+    OWNED(page_session_discard) struct page_session *result = array_zalloc(1, sizeof *result);
     OWNED(clv_set_release) struct clv_set set = {0};
     NEED(result);
     result->options = options;
@@ -429,14 +429,6 @@ enum clv_status page_session_open(struct page_session *session, int32_t number, 
     return CLV_OK;
 }
 
-/* Makes the folder of `path`; images may be in subfolders. */
-static enum clv_status outputs_folder(const char *path, struct clv_error *err)
-{
-    OWNED_ARRAY char *folder = path_folder(path);
-    NEED(folder);
-    return folder_create(folder, err);
-}
-
 /* Moves a mask of another format to the folder .replaced, because a set has one mask per image. A mask that is named by
  * the stem of several images stays. */
 static enum clv_status put_aside(const char *foreign, const char *mask, struct clv_error *err)
@@ -482,7 +474,7 @@ static enum clv_status write_objects(const struct page_document *document, const
         .n_objects = page_document_n_objects(document),
         .objects = array_alloc(page_document_size(document), sizeof *map.objects)};
     NEED(map.objects);
-    MUST(outputs_folder(item->instances, err));
+    MUST(outputs_make_folder(item->instances, err));
     page_document_number(map.objects, document);
     MUST(put_aside(item->foreign_instances, item->instances, err));
     return clv_object_map_write(NULL, item->instances, &map, err);
@@ -516,7 +508,7 @@ static enum clv_status save_strokes(const struct page_session *session, const st
     text_init(&json, MAX_STROKES_BYTES);
     page_history_put(&json, &document->history, document->image.width, document->image.height);
     NEED(!json.failed);
-    MUST(outputs_folder(item->strokes, err));
+    MUST(outputs_make_folder(item->strokes, err));
     return file_write(item->strokes, json.bytes, json.size, err);
 }
 
@@ -527,7 +519,7 @@ static enum clv_status save_mask(const struct page_session *session, const struc
     OWNED_ARRAY uint8_t *painted = array_alloc(page_document_size(document), 1);
     NEED(painted);
     page_document_paint(painted, document);
-    MUST(outputs_folder(item->mask, err));
+    MUST(outputs_make_folder(item->mask, err));
     return clv_png_write_labels(item->mask, document->image.width, document->image.height, painted,
                                 (const uint8_t(*)[3])session->set.labels.palette, 256, err);
 }

@@ -80,10 +80,7 @@ static void add_strokes(struct known *known, uint8_t *layer, const uint8_t *pain
         if (k == at_box && page_document_frame(&box, document, object))
             clear_outside(layer, document, &box);
         if (event->object == object && event->kind <= PAGE_ERASE)
-            page_document_stroke(layer, document, event,
-                                 event->kind == PAGE_FOREGROUND   ? CLICK_FOREGROUND
-                                 : event->kind == PAGE_BACKGROUND ? CLICK_BACKGROUND
-                                                                  : CLICK_FREE);
+            page_document_stroke(layer, document, event, page_stroke_seed(event));
     }
     for (size_t p = 0; p < n; p++)
         if (layer[p] == CLICK_FOREGROUND || (layer[p] == CLICK_BACKGROUND && !painted[p]))

@@ -224,8 +224,7 @@ static enum clv_status pack_item(char **bytes, size_t *size, struct page_item *i
     at += sizeof *item;
     for (int k = 0; k < N_STRINGS; k++) {
         size_t length = *strings[k] ? strlen(*strings[k]) + 1 : 0;
-        if (length)
-            memcpy(at, *strings[k], length);
+        array_put(at, *strings[k], length, 1);
         at += length;
     }
     for (int layer = 0; layer < N_LAYERS; layer++) {

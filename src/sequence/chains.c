@@ -29,11 +29,6 @@ void chains_release(struct chains *self)
     *self = (struct chains){.n = 0};
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static int compare_sequences(const struct frame_key *a, const struct frame_key *b)
 {
     size_t n = a->length < b->length ? a->length : b->length;

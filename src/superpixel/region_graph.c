@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 
@@ -97,13 +96,6 @@ static int reserve(struct region_graph *self, const struct clv_problem *regions,
            (regions->row && array_reserve_all(entries, 2, &self->entry_capacity, held + n_entries + 1));
 }
 
-/* to[n] = from[n], of `size` bytes each; from may be NULL. */
-static void copy_items(void *to, const void *from, size_t n, size_t size)
-{
-    if (from && n)
-        memcpy(to, from, n * size);
-}
-
 static void append_nodes(struct region_graph *self, const struct clv_problem *regions)
 {
     size_t at = (size_t)self->n_nodes, n = (size_t)regions->n_nodes, k = (size_t)self->n_labels;
@@ -112,19 +104,19 @@ static void append_nodes(struct region_graph *self, const struct clv_problem *re
         for (size_t i = 0; i <= n; i++)
             self->row[at + i] = regions->row[i] + shift;
         size_t n_entries = (size_t)(regions->row[n] - first);
-        copy_items(self->index + self->row[at], n_entries ? regions->index + first : NULL, n_entries,
-                   sizeof *self->index);
-        copy_items(self->value + self->row[at], n_entries ? regions->value + first : NULL, n_entries,
-                   sizeof *self->value);
+        array_put(self->index + self->row[at], n_entries ? regions->index + first : NULL, n_entries,
+                  sizeof *self->index);
+        array_put(self->value + self->row[at], n_entries ? regions->value + first : NULL, n_entries,
+                  sizeof *self->value);
     }
     if (regions->area)
-        copy_items(self->area + at, regions->area, n, sizeof *self->area);
+        array_put(self->area + at, regions->area, n, sizeof *self->area);
     if (regions->centroid)
-        copy_items(self->centroid + 2 * at, regions->centroid, n, 2 * sizeof *self->centroid);
+        array_put(self->centroid + 2 * at, regions->centroid, n, 2 * sizeof *self->centroid);
     if (regions->label)
-        copy_items(self->label + at, regions->label, n, sizeof *self->label);
+        array_put(self->label + at, regions->label, n, sizeof *self->label);
     if (regions->theta)
-        copy_items(self->theta + k * at, regions->theta, n, k * sizeof *self->theta);
+        array_put(self->theta + k * at, regions->theta, n, k * sizeof *self->theta);
     self->n_nodes += regions->n_nodes;
 }
 
@@ -172,8 +164,8 @@ enum clv_status region_graph_append(struct region_graph *self, const struct patc
         append_edge(self, regions->edges[e][0] + shift, regions->edges[e][1] + shift, REGION_WITHIN,
                     contact ? contact[e] : 0);
         if (regions->row && p)
-            copy_items(self->edge_features + (size_t)(self->n_edges - 1) * stride,
-                       regions->edge_features + (size_t)e * p, p, sizeof(float));
+            array_put(self->edge_features + (size_t)(self->n_edges - 1) * stride,
+                      regions->edge_features + (size_t)e * p, p, sizeof(float));
     }
     self->first_node[k + 1] = self->n_nodes;
     self->first_edge[k + 1] = self->n_edges;

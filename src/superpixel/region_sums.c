@@ -1,5 +1,5 @@
-/* Computes sums over the pixels of each superpixel: colour, centroid, bounding box and area. Start at
- * region_sums_fill. */
+/* Computes sums over the pixels of each superpixel: colour, centroid, bounding box and area; compares
+ * colours, and finds superpixels of pixels. Start at region_sums_fill. */
 #include "superpixel/superpixel.h"
 
 #include <math.h>
@@ -31,6 +31,19 @@ float region_sums_colour(float *lab, const struct region_sums *sums)
     for (int k = 0; k < 3; k++)
         lab[k] = (float)(sums->lab[k] / sums->n);
     return (float)sqrt(fmax(0, sums->square / sums->n - mean * mean));
+}
+
+float lab_square_distance(const float *a, const float *b, float weight)
+{
+    float dl = a[0] - b[0], da = a[1] - b[1], db = a[2] - b[2];
+    return weight * dl * dl + da * da + db * db;
+}
+
+int32_t superpixel_at(const struct clv_superpixels *map, int32_t width, int32_t height, int32_t x, int32_t y)
+{
+    size_t column = (size_t)x * (size_t)map->width / (size_t)width;
+    size_t row = (size_t)y * (size_t)map->height / (size_t)height;
+    return map->labels[row * (size_t)map->width + column];
 }
 
 enum clv_status region_centroids(float *centroid, const struct label_map *map, double unit, struct clv_error *err)

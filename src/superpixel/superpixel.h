@@ -62,6 +62,12 @@ void region_sums_fill(struct region_sums *sums, const struct clv_superpixels *ma
 /* Computes the mean colour lab[3]. Returns the standard deviation of L. */
 float region_sums_colour(float *lab, const struct region_sums *sums);
 
+/* Returns the squared distance of two colours in Lab, where L has a weight of its own. */
+float lab_square_distance(const float *a, const float *b, float weight);
+
+/* Returns the superpixel at a pixel of an image of another size than the map's, width x height. */
+int32_t superpixel_at(const struct clv_superpixels *map, int32_t width, int32_t height, int32_t x, int32_t y);
+
 /* Kernels between all pairs of regions: kernel[n][n], symmetric, 0 on the diagonal. */
 
 /* Returns a similarity as an entry of a kernel, with values below 1e-25 set to 0. They are too small to change a sum,

@@ -107,11 +107,6 @@ static enum clv_status join_rows(struct clv_tag_set *tags, const struct extracti
     return CLV_OK;
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Splits a copy of an item's tags at commas and removes surrounding blanks. The caller frees *parts and *copy, also on
  * failure. */
 static enum clv_status cut_tags(char ***parts, size_t *n, char **copy, const struct clv_item *item,
@@ -136,18 +131,6 @@ static enum clv_status cut_tags(char ***parts, size_t *n, char **copy, const str
     return CLV_OK;
 }
 
-struct name_list {
-    char **names; /* [n] */
-    size_t n, capacity;
-};
-
-static void name_list_release(struct name_list *list)
-{
-    for (size_t i = 0; i < list->n; i++)
-        array_free(list->names[i]);
-    array_free(list->names);
-}
-
 /* Lists the tags of all items, with repetitions. */
 static enum clv_status list_names(struct name_list *list, const struct clv_set *set, struct clv_error *err)
 {
@@ -156,12 +139,8 @@ static enum clv_status list_names(struct name_list *list, const struct clv_set *
         OWNED_ARRAY char *copy = NULL;
         size_t n_parts;
         MUST(cut_tags(&parts, &n_parts, &copy, &set->items[i], err));
-        for (size_t k = 0; k < n_parts; k++) {
-            if (array_reserve((void **)&list->names, &list->capacity, list->n + 1, sizeof *list->names))
-                return fail_memory(err);
-            NEED(list->names[list->n] = string_copy(parts[k]));
-            list->n++;
-        }
+        for (size_t k = 0; k < n_parts; k++)
+            MUST(name_list_add(list, parts[k], err));
     }
     return CLV_OK;
 }
@@ -173,7 +152,7 @@ static enum clv_status collect_names(struct clv_tag_set *tags, const struct clv_
     size_t kept = 0;
     MUST(list_names(&all, set, err));
     if (all.n)
-        qsort(all.names, all.n, sizeof *all.names, by_bytes);
+        qsort(all.names, all.n, sizeof *all.names, compare_strings);
     for (size_t k = 0; k < all.n; k++) {
         if (kept && strcmp(all.names[kept - 1], all.names[k]) == 0)
             array_free(all.names[k]);

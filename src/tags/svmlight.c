@@ -37,6 +37,20 @@ void clv_tag_set_release(struct clv_tag_set *set)
     *set = (struct clv_tag_set){0};
 }
 
+void name_list_release(struct name_list *list)
+{
+    free_names(list->names, list->n);
+    *list = (struct name_list){0};
+}
+
+enum clv_status name_list_add(struct name_list *list, const char *name, struct clv_error *err)
+{
+    NEED(!array_reserve((void **)&list->names, &list->capacity, list->n + 1, sizeof *list->names));
+    NEED(list->names[list->n] = string_copy(name));
+    list->n++;
+    return CLV_OK;
+}
+
 static enum clv_status add_label(struct reader *self, const char *word, struct clv_error *err)
 {
     int64_t label;
@@ -203,17 +217,6 @@ static enum clv_status check_name(const char *const *names, size_t n, const char
     return CLV_OK;
 }
 
-struct name_list {
-    char **names; /* [n] */
-    size_t n, capacity;
-};
-
-static void name_list_release(struct name_list *list)
-{
-    free_names(list->names, list->n);
-    *list = (struct name_list){0};
-}
-
 /* Reads the lines of labels.txt next to `path` into an empty list, which stays empty if that file does not exist. */
 static enum clv_status read_names(struct name_list *list, const char *path, struct clv_error *err)
 {
@@ -230,10 +233,7 @@ static enum clv_status read_names(struct name_list *list, const char *path, stru
     char *cursor = bytes, *line;
     while ((line = line_next(&cursor, bytes + size))) {
         FAIL_IF(list->n == CLV_MAX_TAGS, CLV_ERR_DATA, "%s: more than %d names", file, CLV_MAX_TAGS);
-        if (array_reserve((void **)&list->names, &list->capacity, list->n + 1, sizeof *list->names))
-            return fail_memory(err);
-        NEED(list->names[list->n] = string_copy(line));
-        list->n++;
+        MUST(name_list_add(list, line, err));
         MUST(check_name((const char *const *)list->names, list->n - 1, file, err));
     }
     FAIL_IF(!list->n, CLV_ERR_DATA, "%s: is empty", file);

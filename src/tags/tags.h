@@ -131,6 +131,14 @@ struct clv_tag_set {
 };
 void clv_tag_set_release(struct clv_tag_set *set);
 
+/* A list of names while it is read. */
+struct name_list {
+    char **names; /* [n] */
+    size_t n, capacity;
+};
+void name_list_release(struct name_list *list);
+enum clv_status name_list_add(struct name_list *list, const char *name, struct clv_error *err) CLV_CHECK;
+
 /* Reads an svmlight multi-label file with one example per line, `0,4 1:0.64 3:-2.5`: first its labels (from 0,
  * separated by commas, in any order, without repetition; no labels if the line begins with a blank or a feature), then
  * its features `index:value`, with indices from 1 in ascending order. Lines may end with CRLF. n_features becomes the

@@ -50,7 +50,7 @@ static enum clv_status open_features(struct train_data *data, const struct clv_t
     data->has_recipe = clv_recipe_n_features(&data->recipe) > 0 && data->recipe.n_scales > 0;
     const struct clv_labels *labels = dataset_labels(data->dataset);
     return labels ? clv_labels_copy(&data->labels, labels, err)
-                  : training_set_number_labels(&data->labels, clv_dataset_n_labels(data->dataset), err);
+                  : labels_by_number(&data->labels, clv_dataset_n_labels(data->dataset), err);
 }
 
 /* Measures, over some images, how well superpixels follow the masks. */

@@ -131,7 +131,7 @@ static enum clv_status find_labels(struct clv_labels *labels, const struct clv_t
             int32_t value = masks.values[i].labels[p];
             highest = value != CLV_VOID && value > highest ? value : highest;
         }
-    return training_set_number_labels(labels, highest + 1, err);
+    return labels_by_number(labels, highest + 1, err);
 }
 
 static enum clv_status choose_labels(struct clv_labels *labels, const struct clv_train_options *options,
@@ -164,14 +164,6 @@ static enum clv_status add_item(struct clv_set *set, size_t *capacity, const str
     item->labels = has_mask(options, i) ? &options->masks[i] : NULL;
     item->objects = has_objects(options, i) ? options->image_objects[i] : NULL;
     return CLV_OK;
-}
-
-static bool has_some_mask(const struct clv_set *set)
-{
-    bool has_some = false;
-    for (size_t i = 0; i < set->n_items; i++)
-        has_some |= set->items[i].mask != NULL;
-    return has_some;
 }
 
 /* Where the labels of an image are from, in the order of the set. */
@@ -231,7 +223,7 @@ enum clv_status train_memory_read(struct supervision *supervision, const struct 
     result.n_masks = n[FROM_MASK];
     result.n_boxed = n[FROM_BOXES];
     result.n_unlabelled = n[FROM_NOTHING];
-    FAIL_IF(options->recipe.window && !has_some_mask(set), CLV_ERR_DATA,
+    FAIL_IF(options->recipe.window && !set_has_mask(set), CLV_ERR_DATA,
             "none of the %zu images has a mask to learn from", set->n_items);
     if (options->check)
         MUST(options->check(options->check_context, set, IMAGES_IN_MEMORY, err));

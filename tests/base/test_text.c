@@ -1,7 +1,11 @@
 /* Growable text, numbers, lines and fields. */
+#include <ctype.h>
+#include <limits.h>
 #include <locale.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/base.h"
 #include "support/support.h"
@@ -187,6 +191,41 @@ TEST(endings_are_compared_whatever_their_case)
 {
     ck_assert(text_ends_with("a.TIF", ".tif") && text_ends_with(".tif", ".tif") && text_ends_with("a", ""));
     ck_assert(!text_ends_with("tif", ".tif") && !text_ends_with("a.tiff", ".tif") && !text_ends_with("", "x"));
+}
+
+/* Tests every byte by lists of the characters of ASCII. */
+static void check_letters(void)
+{
+    static const char upper[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", lower[] = "abcdefghijklmnopqrstuvwxyz";
+    for (int byte = CHAR_MIN; byte <= CHAR_MAX; byte++) {
+        const char c = (char)byte, *large = c ? strchr(upper, c) : NULL, *small = c ? strchr(lower, c) : NULL;
+        ck_assert_int_eq(is_letter(c), large || small);
+        ck_assert_int_eq(is_digit(c), c && strchr("0123456789", c));
+        ck_assert_int_eq(is_space(c), c && strchr(" \t\n\v\f\r", c));
+        ck_assert_int_eq(lower_letter(c), large ? lower[large - upper] : c);
+    }
+    ck_assert(text_matches(upper, lower) && !text_matches("abc", "ab") && !text_matches("\xc9", "\xe9"));
+    ck_assert(text_matches_n("IMAGE 1", "image 2", 6) && !text_matches_n("IMAGE 1", "image 2", 7));
+    ck_assert(text_matches_n("im", "IM", 7) && !text_matches_n("im", "IMA", 7));
+    ck_assert(text_ends_with("A.TIFF", ".tiff"));
+}
+
+TEST(letters_are_those_of_ascii_in_every_locale)
+{
+    OWNED_ARRAY char *output = NULL;
+    check_letters();
+    run_command(&output, "localedef --no-archive -c -i tr_TR -f ISO-8859-9 $HERE/tr_TR.ISO-8859-9");
+    setenv("LOCPATH", formatted("%s", temporary_folder()), 1);
+    locale_t turkish = newlocale(LC_ALL_MASK, "tr_TR.ISO-8859-9", (locale_t)0);
+    if (!turkish) {
+        skip("letters_are_those_of_ascii_in_every_locale", "localedef cannot make tr_TR.ISO-8859-9");
+        return;
+    }
+    uselocale(turkish);
+    ck_assert(strcasecmp("I", "i") != 0 && isalpha(0xe9)); /* the locale differs */
+    check_letters();
+    uselocale(LC_GLOBAL_LOCALE);
+    freelocale(turkish);
 }
 
 TEST(fields_of_a_table_have_no_tab_and_no_line_end)

@@ -5,6 +5,7 @@
 #include "cleave/click.h"
 #include "cleave/data.h"
 #include "click/click.h"
+#include "superpixel/superpixel.h"
 #include "support/images.h"
 #include "support/support.h"
 
@@ -76,9 +77,9 @@ TEST(the_first_stroke_some_and_many_have_weights_of_their_own)
 TEST(lightness_separates_colours_as_much_as_it_is_set_to)
 {
     const struct click_region a = {.lab = {50, 10, -20}}, b = {.lab = {30, 13, -16}};
-    ck_assert_float_eq(click_colour_distance(&a, &b, 0), 25);
-    ck_assert_float_eq(click_colour_distance(&a, &b, 0.25F), 125);
-    ck_assert_float_eq(click_colour_distance(&b, &a, 1), 425);
+    ck_assert_float_eq(lab_square_distance(a.lab, b.lab, 0), 25);
+    ck_assert_float_eq(lab_square_distance(a.lab, b.lab, 0.25F), 125);
+    ck_assert_float_eq(lab_square_distance(b.lab, a.lab, 1), 425);
 }
 
 TEST(a_click_on_the_object_and_one_on_background_cut_it_out)
@@ -364,7 +365,8 @@ TEST(regions_of_one_colour_are_separated_by_their_roughness)
         for (int32_t j = 0; j < i; j++) {
             const struct click_region *a = &scene->regions[i], *b = &scene->regions[j];
             float dx = a->x - b->x, dy = a->y - b->y, rough = a->roughness - b->roughness;
-            float position = (dx * dx + dy * dy) / (2 * 0.16F * 0.16F), step = click_colour_distance(a, b, 0.43F);
+            float position = (dx * dx + dy * dy) / (2 * 0.16F * 0.16F),
+                  step = lab_square_distance(a->lab, b->lab, 0.43F);
             const float kernel[] = {scene->near_kernel[i * n + j], scene->wide_kernel[i * n + j]};
             const float expected[] = {-step / 18 - position - 0.0096F * rough * rough,
                                       -step / 32 - 0.0096F * rough * rough};

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "click/click.h"
+#include "superpixel/superpixel.h"
 #include "support/support.h"
 
 enum { W = 60, H = 45, N = W * H };
@@ -101,7 +102,7 @@ TEST(couplings_and_steps_between_regions_are_of_their_colours_and_places)
             const struct click_region *a = &s.scene->regions[adjacency->edges[e][0]],
                                       *b = &s.scene->regions[adjacency->edges[e][1]];
             double border = (double)adjacency->boundary_length[e];
-            double contrast = (double)click_colour_distance(a, b, 1);
+            double contrast = (double)lab_square_distance(a->lab, b->lab, 1);
             if (!pass) {
                 sum += border * contrast;
                 length += border;
@@ -152,7 +153,7 @@ static void reach_slowly(struct reach *reach, const struct scene *self, uint8_t 
         for (int32_t i = 0; i < self->n; i++) {
             const struct click_region *a = &self->scene->regions[s], *b = &self->scene->regions[i];
             reach->distance[i] = fmin(reach->distance[i], hypot((double)(a->x - b->x), (double)(a->y - b->y)));
-            reach->like[i] = fmax(reach->like[i], 1 / (1 + (double)click_colour_distance(a, b, 0.43F) / 36));
+            reach->like[i] = fmax(reach->like[i], 1 / (1 + (double)lab_square_distance(a->lab, b->lab, 0.43F) / 36));
         }
     }
     for (int32_t i = 0; i < self->n && !is_any; i++) {
@@ -193,7 +194,7 @@ static void define(double (*f)[CLICK_FEATURES], const struct scene *self)
         double away = hypot((double)regions[i].x - (self->press.x + 0.5) / unit,
                             (double)regions[i].y - (self->press.y + 0.5) / unit) /
                       radius;
-        double like = 1 / (1 + (double)click_colour_distance(&regions[i], at, 0.43F) / 36);
+        double like = 1 / (1 + (double)lab_square_distance(regions[i].lab, at->lab, 0.43F) / 36);
         double close = exp(-0.5 * away * away), known = 2 * before[i] - 1, kernel[2] = {1, 1}, sum[2];
         sum[0] = sum[1] = prior[i] * (double)regions[i].share;
         kernel[0] = kernel[1] = (double)regions[i].share;

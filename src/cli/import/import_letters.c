@@ -12,7 +12,7 @@ static int32_t take_fold(const char **cursor)
 {
     int32_t fold = 0;
     const char *digit = *cursor;
-    for (; *digit >= '0' && *digit <= '9' && fold < LETTER_MAX_FOLDS; digit++)
+    for (; is_digit(*digit) && fold < LETTER_MAX_FOLDS; digit++)
         fold = 10 * fold + (*digit - '0');
     if (digit == *cursor || fold >= LETTER_MAX_FOLDS)
         return -1;

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/base.h"
 #include "cli/common/common.h"
@@ -119,7 +118,7 @@ static const char *split_of_folder(const char *name)
                                              {"valid/", "val"},   {"validation/", "val"}, {"test/", "test"},
                                              {"testing/", "test"}};
     for (size_t k = 0; k < sizeof folders / sizeof *folders; k++)
-        if (strncasecmp(name, folders[k][0], strlen(folders[k][0])) == 0)
+        if (text_matches_n(name, folders[k][0], strlen(folders[k][0])))
             return folders[k][1];
     return NULL;
 }

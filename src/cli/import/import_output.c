@@ -96,7 +96,7 @@ static enum clv_status check_target(struct import_output *self, const struct imp
     OWNED_ARRAY char *folder = path_folder(self->target);
     NEED(folder);
     bool is_fixed = stat(self->target, &target) || stat(folder, &parent) || target.st_dev != parent.st_dev ||
-                    (stat(".", &here) == 0 && here.st_dev == target.st_dev && here.st_ino == target.st_ino);
+                    (stat(".", &here) == 0 && is_one_file(&here, &target));
     FAIL_IF(is_fixed, CLV_ERR_CREATE,
             "%s: the working folder or a mounted disk gives way to no set; name a folder in it", options->output);
     self->replaces = contents.n > 0;

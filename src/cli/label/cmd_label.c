@@ -249,14 +249,6 @@ static enum clv_status serve(struct label *self, struct label_server *server, co
     return status;
 }
 
-/* Ends a session; removes the files of images that were opened, but not labelled. */
-static void session_drop(struct page_session **session)
-{
-    if (*session)
-        page_session_remove_empty(*session);
-    page_session_free(*session);
-}
-
 static enum clv_status run(struct label *self, struct clv_error *err)
 {
     struct page_trainer view;
@@ -265,7 +257,7 @@ static enum clv_status run(struct label *self, struct clv_error *err)
     OWNED(text_release) struct text links = {0};
     OWNED_ARRAY char *model = path_join(self->folder, "label.cleave");
     OWNED(label_trainer_drop) struct label_trainer *trainer = NULL;
-    OWNED(session_drop) struct page_session *session = NULL;
+    OWNED(page_session_discard) struct page_session *session = NULL;
     OWNED(label_server_drop) struct label_server *server = NULL;
     text_init(&links, MAX_LINKS);
     options.model = model;

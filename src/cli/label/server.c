@@ -39,13 +39,6 @@ struct label_server {
     size_t n_strangers;
 };
 
-/* The body of a request that is being received. */
-struct upload {
-    char *bytes;
-    size_t size, capacity;
-    bool is_too_large;
-};
-
 static const char *const headers[][2] = {
     {"Content-Security-Policy",
      "default-src 'self'; img-src 'self' blob: data:; frame-ancestors 'none'; base-uri 'none'; "
@@ -105,18 +98,6 @@ static enum MHD_Result answer(struct MHD_Connection *connection, const struct la
     return result;
 }
 
-static void append_body(struct upload *upload, const char *bytes, size_t size)
-{
-    if (upload->size + size > PAGE_MAX_BODY ||
-        array_reserve((void **)&upload->bytes, &upload->capacity, upload->size + size + 1, 1)) {
-        upload->is_too_large = true;
-        return;
-    }
-    memcpy(upload->bytes + upload->size, bytes, size);
-    upload->size += size;
-    upload->bytes[upload->size] = 0;
-}
-
 static void forget_stranger(struct label_server *server, size_t k)
 {
     server->n_strangers--;
@@ -164,10 +145,10 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
                               const char *version, const char *data, size_t *size, void **state)
 {
     struct label_server *server = context;
-    struct upload *upload = *state;
+    struct text *upload = *state; /* the body that is being received */
     (void)version;
     if (upload && *size) {
-        append_body(upload, data, *size);
+        text_append(upload, data, *size);
         *size = 0;
         return MHD_YES;
     }
@@ -181,7 +162,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     };
     if (upload) {
         request.body = upload->bytes;
-        request.size = upload->is_too_large ? (size_t)PAGE_MAX_BODY + 1 : upload->size;
+        request.size = upload->failed ? (size_t)PAGE_MAX_BODY + 1 : upload->size;
         return answer(connection, server, &request);
     }
     /* The headers are complete: a request that is not allowed is answered before its body is read. */
@@ -189,18 +170,21 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     if (page_refuses(&why, &server->access, &request, page_route(url)))
         return answer(connection, server, &request);
     remove_stranger(server, connection);
-    *state = array_zalloc(1, sizeof *upload);
-    return *state ? MHD_YES : MHD_NO;
+    *state = upload = array_zalloc(1, sizeof *upload);
+    if (!upload)
+        return MHD_NO;
+    text_init(upload, (size_t)PAGE_MAX_BODY + 1);
+    return MHD_YES;
 }
 
 static void finish(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode why)
 {
-    struct upload *upload = *state;
+    struct text *upload = *state;
     (void)context;
     (void)connection;
     (void)why;
     if (upload)
-        array_free(upload->bytes);
+        text_release(upload);
     array_free(upload);
     *state = NULL;
 }

@@ -112,11 +112,6 @@ static enum clv_status list_noted(struct path_list *names, const char *folder, s
     return CLV_OK;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* *is_given = whether input `index` is among the names and, unless the user gave them (is_named), has no prediction. */
 static enum clv_status look_up(bool *is_given, const struct path_list *names, const struct score_task *task,
                                size_t index, bool is_named, struct clv_error *err)
@@ -124,7 +119,7 @@ static enum clv_status look_up(bool *is_given, const struct path_list *names, co
     const struct input *input = &task->inputs->items[index];
     OWNED_ARRAY char *name = input->file ? path_output(input->file, false) : string_copy(input->output);
     NEED(name);
-    *is_given = bsearch(&name, names->paths, names->n, sizeof name, compare_names) != NULL;
+    *is_given = bsearch(&name, names->paths, names->n, sizeof name, compare_strings) != NULL;
     if (!*is_given || is_named)
         return CLV_OK;
     OWNED_ARRAY char *path = score_prediction_path(task, index);
@@ -144,7 +139,7 @@ enum clv_status score_drop_given(struct clv_set *set, struct input_list *inputs,
     else if (!score_is_pages(task->folder))
         MUST(list_noted(&names, task->folder, err));
     if (names.n)
-        qsort(names.paths, names.n, sizeof *names.paths, compare_names);
+        qsort(names.paths, names.n, sizeof *names.paths, compare_strings);
     OWNED_ARRAY bool *drops = array_zalloc(n, sizeof *drops);
     NEED(drops);
     for (size_t i = 0; i < n && names.n; i++)

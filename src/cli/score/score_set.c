@@ -349,7 +349,7 @@ static bool take_number(uint64_t *value, const char **cursor, char end)
 {
     const char *c = *cursor;
     *value = 0;
-    for (; *c >= '0' && *c <= '9' && c - *cursor < 15; c++)
+    for (; is_digit(*c) && c - *cursor < 15; c++)
         *value = 10 * *value + (uint64_t)(*c - '0');
     bool is_ended = end ? *c == end : !*c || *c == ' ';
     if (c == *cursor || !is_ended)

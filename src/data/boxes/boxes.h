@@ -156,6 +156,13 @@ void path_decode(char *name);
 /* Length of the prefix "1a2b3c4d-" that Label Studio adds to file names; 0: none. */
 size_t boxes_upload_prefix(const char *name);
 
+/* Orders a[m] and b[n] by bytes; a text comes before those that it begins. */
+int boxes_compare(const char *a, size_t m, const char *b, size_t n);
+
+/* Returns whether the longer of the paths a[m] and b[n] ends with the shorter one, which is not empty, whole folders
+ * compared. */
+bool boxes_is_tail(const char *a, size_t m, const char *b, size_t n);
+
 /* The columns of a table of boxes, found by their usual names; -1: absent. CLV_ERR_DATA: no column of images, or
  * neither x, y, w, h nor corners. */
 struct tsv;

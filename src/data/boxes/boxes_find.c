@@ -2,7 +2,6 @@
  * boxes to pixels. Start at clv_boxes_find. */
 #include "data/boxes/boxes.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -30,18 +29,16 @@ static const char *last_part(const char *path)
     return backslash && backslash[1] ? backslash + 1 : name;
 }
 
-static size_t stem_length(const char *name)
+int boxes_compare(const char *a, size_t m, const char *b, size_t n)
 {
-    const char *dot = strrchr(name, '.');
-    return dot && dot > name ? (size_t)(dot - name) : strlen(name);
+    int order = memcmp(a, b, m < n ? m : n);
+    return order ? order : (m > n) - (m < n);
 }
 
 /* Orders file names by their stems. */
 static int compare_stems(const char *a, const char *b)
 {
-    size_t m = stem_length(a), n = stem_length(b);
-    int order = memcmp(a, b, m < n ? m : n);
-    return order ? order : (m > n) - (m < n);
+    return boxes_compare(a, path_stem_end(a), b, path_stem_end(b));
 }
 
 /* The index of an image and its file name, for sorting. */
@@ -86,18 +83,17 @@ static size_t first_of_stem(const struct clv_boxes *boxes, const char *name)
     return low;
 }
 
-/* Whether the longer path ends with the shorter one, whole folders compared; without extensions if `by_stem`. */
-static bool is_tail(const char *a, const char *b, bool by_stem)
+bool boxes_is_tail(const char *a, size_t m, const char *b, size_t n)
 {
-    size_t m = strlen(a), n = strlen(b);
-    if (by_stem) {
-        m -= strlen(path_name(a)) - stem_length(path_name(a));
-        n -= strlen(path_name(b)) - stem_length(path_name(b));
-    }
     const char *longer = m > n ? a : b, *shorter = m > n ? b : a;
     size_t longest = m > n ? m : n, shortest = m > n ? n : m;
-    return memcmp(longer + longest - shortest, shorter, shortest) == 0 &&
+    return shortest && memcmp(longer + longest - shortest, shorter, shortest) == 0 &&
            (longest == shortest || longer[longest - shortest - 1] == '/');
+}
+
+static bool is_tail(const char *a, const char *b, bool by_stem)
+{
+    return boxes_is_tail(a, by_stem ? path_stem_end(a) : strlen(a), b, by_stem ? path_stem_end(b) : strlen(b));
 }
 
 struct search {
@@ -144,7 +140,7 @@ static char *encode_name(const char *name, const char *kept)
     char *encoded = array_alloc(size, 1);
     size_t n = 0;
     for (; encoded && *name; name++) {
-        bool is_kept = isalnum((unsigned char)*name) || strchr(kept, *name);
+        bool is_kept = is_letter(*name) || is_digit(*name) || strchr(kept, *name);
         n += (size_t)snprintf(encoded + n, size - n, is_kept ? "%c" : "%%%02X", (unsigned char)*name);
     }
     if (encoded)
@@ -308,8 +304,7 @@ enum clv_status boxes_find_all(const struct clv_image_boxes **entries, const str
 {
     OWNED(matching_release) struct match_state self = {.boxes = boxes, .images = images, .n = n};
     MUST(match_all(&self, err));
-    if (n)
-        memcpy(entries, self.found, n * sizeof *self.found);
+    array_put(entries, self.found, n, sizeof *self.found);
     return CLV_OK;
 }
 
@@ -320,8 +315,7 @@ enum clv_status boxes_find_clear(const struct clv_image_boxes **entries, size_t 
     OWNED(matching_release) struct match_state self = {
         .boxes = boxes, .images = images, .n = n, .skips_ambiguous = true};
     MUST(match_all(&self, err));
-    if (n)
-        memcpy(entries, self.found, n * sizeof *self.found);
+    array_put(entries, self.found, n, sizeof *self.found);
     *n_ambiguous = self.n_ambiguous;
     *first = TAKE(self.first);
     return CLV_OK;

@@ -1,7 +1,6 @@
 /* Reads polygons of GeoJSON (RFC 7946, and "crs" as in the format of 2008, which GDAL and QGIS write). A file is a
  * collection of features, or as QuPath writes an array of features or a single one. Other geometries become void in
  * their bounding boxes. Start at boxes_parse_geojson. */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +21,7 @@ static enum clv_status find_epsg(int32_t *epsg, const struct json_value *root, c
     if (!json_get_text(json_member(json_member(crs, "properties"), "name"), &name))
         return CLV_OK;
     const char *end = name + strlen(name);
-    while (end > name && isdigit((unsigned char)end[-1]))
+    while (end > name && is_digit(end[-1]))
         end--;
     if (text_ends_with(name, "CRS84"))
         *epsg = WGS84;

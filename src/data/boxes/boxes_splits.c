@@ -1,10 +1,8 @@
 /* Finds the published splits of images (training, validation, test): by lists of images (train.txt, valid.txt,
  * test.txt), by entries of data.yaml, each a folder or a list, by subsets named in annotations, or by the names of
  * folders. Start at boxes_split_by_lists. */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/base.h"
 #include "data/boxes/boxes.h"
@@ -27,15 +25,15 @@ const char *boxes_split_of(const char *name, size_t length)
                                            {"test", "test"},   {"testing", "test"}};
     static const char before[] = "obj_", behind[] = "_data"; /* CVAT's folders, such as obj_train_data */
     const size_t n_before = sizeof before - 1, n_behind = sizeof behind - 1;
-    if (length > n_before + n_behind && strncasecmp(name, before, n_before) == 0 &&
-        strncasecmp(name + length - n_behind, behind, n_behind) == 0) {
+    if (length > n_before + n_behind && text_matches_n(name, before, n_before) &&
+        text_matches_n(name + length - n_behind, behind, n_behind)) {
         name += n_before;
         length -= n_before + n_behind;
     }
-    while (length && isdigit((unsigned char)name[length - 1])) /* train2017 */
+    while (length && is_digit(name[length - 1])) /* train2017 */
         length--;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (length == strlen(names[i][0]) && strncasecmp(name, names[i][0], length) == 0)
+        if (length == strlen(names[i][0]) && text_matches_n(name, names[i][0], length))
             return names[i][1];
     return NULL;
 }
@@ -98,40 +96,16 @@ bool boxes_is_list(const char *name)
     static const char *const names[] = {"classes.txt", "obj.names", "train.txt",      "val.txt",
                                         "valid.txt",   "test.txt",  "validation.txt", "_darknet.labels"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcasecmp(name, names[i]) == 0)
+        if (text_matches(name, names[i]))
             return true;
-    return strncasecmp(name, "readme", 6) == 0;
-}
-
-/* The length of a path without its extension. */
-static size_t stem_end(const char *path)
-{
-    const char *name = path_name(path), *dot = strrchr(name, '.');
-    return dot && dot > name ? (size_t)(dot - path) : strlen(path);
-}
-
-/* Whether the longer one of a[m] and b[n], paths that are not terminated, ends with the shorter one, whole folders
- * compared. */
-static bool is_path_tail(const char *a, size_t m, const char *b, size_t n)
-{
-    const char *longer = m > n ? a : b, *shorter = m > n ? b : a;
-    size_t longest = m > n ? m : n, shortest = m > n ? n : m;
-    return shortest && memcmp(longer + longest - shortest, shorter, shortest) == 0 &&
-           (longest == shortest || longer[longest - shortest - 1] == '/');
-}
-
-/* Orders paths by their file names without extension. */
-static int compare_stems(const char *a, size_t m, const char *b, size_t n)
-{
-    int order = memcmp(a, b, m < n ? m : n);
-    return order ? order : (m > n) - (m < n);
+    return text_matches_n(name, "readme", 6);
 }
 
 static int compare_listed(const void *a, const void *b)
 {
     const char *s = ((const struct boxes_listed *)a)->path, *t = ((const struct boxes_listed *)b)->path;
     const char *x = path_name(s), *y = path_name(t);
-    int order = compare_stems(x, stem_end(s) - (size_t)(x - s), y, stem_end(t) - (size_t)(y - t));
+    int order = boxes_compare(x, path_stem_end(s) - (size_t)(x - s), y, path_stem_end(t) - (size_t)(y - t));
     return order ? order : strcmp(s, t);
 }
 
@@ -144,16 +118,16 @@ static const char *find_listed(const struct boxes_lists *lists, const char *path
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const char *listed = lists->entries[middle].path, *listed_name = path_name(listed);
-        if (compare_stems(listed_name, stem_end(listed) - (size_t)(listed_name - listed), name, n) < 0)
+        if (boxes_compare(listed_name, path_stem_end(listed) - (size_t)(listed_name - listed), name, n) < 0)
             low = middle + 1;
         else
             high = middle;
     }
     for (; low < lists->n; low++) {
         const char *listed = lists->entries[low].path, *listed_name = path_name(listed);
-        if (compare_stems(listed_name, stem_end(listed) - (size_t)(listed_name - listed), name, n) != 0)
+        if (boxes_compare(listed_name, path_stem_end(listed) - (size_t)(listed_name - listed), name, n) != 0)
             return NULL;
-        if (is_path_tail(listed, is_folder ? strlen(listed) : stem_end(listed), path, length))
+        if (boxes_is_tail(listed, is_folder ? strlen(listed) : path_stem_end(listed), path, length))
             return lists->entries[low].split;
     }
     return NULL;

@@ -2,7 +2,6 @@
  * columns. Start at boxes_parse_tsv. */
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/base.h"
 #include "data/boxes/boxes.h"
@@ -29,7 +28,7 @@ static int find_column(const struct tsv *table, enum column column)
 {
     for (int k = 0; k < MAX_NAMES && column_names[column][k]; k++)
         for (size_t i = 0; i < table->n_columns; i++)
-            if (strcasecmp(table->columns[i], column_names[column][k]) == 0)
+            if (text_matches(table->columns[i], column_names[column][k]))
                 return (int)i;
     return -1;
 }

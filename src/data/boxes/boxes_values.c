@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "data/boxes/boxes.h"
+#include "data/data.h"
 
 #define UNNAMED    "object"
 #define BACKGROUND "background"
@@ -22,11 +23,10 @@ static enum clv_status name_value(struct clv_labels *labels, int32_t value, cons
 enum clv_status boxes_label_values(uint8_t *values, struct clv_labels *labels, const struct clv_boxes *boxes,
                                    const char *path, struct clv_error *err)
 {
-    OWNED(clv_labels_release) struct clv_labels result = {.from_file = true, .n_labels = 1};
-    result.names = array_zalloc(CLV_MAX_LABELS, sizeof *result.names);
-    result.palette = array_alloc(256, sizeof *result.palette);
-    NEED(result.names && result.palette);
-    clv_default_palette(result.palette);
+    OWNED(clv_labels_release) struct clv_labels result = {.names = NULL};
+    MUST(labels_init(&result, CLV_MAX_LABELS, err));
+    result.from_file = true;
+    result.n_labels = 1;
     MUST(name_value(&result, 0, BACKGROUND, path, err));
     for (size_t i = 0; i < boxes->n_labels; i++) {
         const char *name = *boxes->labels[i] ? boxes->labels[i] : UNNAMED;

@@ -65,18 +65,11 @@ static enum clv_status add_part(struct specks *self, uint8_t label, struct clv_e
     return CLV_OK;
 }
 
-static int32_t find_first(int32_t *before, int32_t k)
-{
-    while (before[k] != k)
-        k = before[k] = before[before[k]];
-    return k;
-}
-
 /* Joins two sets. The earlier part represents both, so that regions stay in the order of their first pixels. */
 static void unite(int32_t *before, int32_t a, int32_t b)
 {
-    a = find_first(before, a);
-    b = find_first(before, b);
+    a = root_of(before, a);
+    b = root_of(before, b);
     before[a > b ? a : b] = a > b ? b : a;
 }
 

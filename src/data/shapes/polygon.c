@@ -77,15 +77,9 @@ static void put_crossings(void *context, const struct edge *edge)
         self->x[self->start[row] + self->n[row]++] = cross(edge, row);
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void fill_row(uint8_t *row, int32_t width, double *x, size_t n, uint8_t value)
 {
-    qsort(x, n, sizeof *x, compare_numbers);
+    qsort(x, n, sizeof *x, compare_doubles);
     for (size_t i = 0; i + 1 < n; i += 2) {
         int32_t from = row_from(x[i], width), to = row_from(x[i + 1], width);
         if (from < to)

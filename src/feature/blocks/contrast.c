@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/base.h"
+#include "superpixel/superpixel.h"
 
 static const float CENTRE_RADIUS = 0.35f; /* in widths and heights of the image */
 static const double STRIP = 0.06;         /* depth of the strip, divided by the square root of the image's area */
@@ -152,12 +153,6 @@ static float clamp_unit(double value)
     return value > 0 ? value < 1 ? (float)value : 1 : 0; /* 0 for NaN */
 }
 
-static float lab_distance(const float *a, const float *b)
-{
-    float dl = a[0] - b[0], da = a[1] - b[1], db = a[2] - b[2];
-    return sqrtf(dl * dl + da * da + db * db);
-}
-
 /* border[region] = number of its pixels on the image border (corners count twice). */
 static void count_border(float *border, const struct scene *scene)
 {
@@ -175,7 +170,7 @@ static void count_border(float *border, const struct scene *scene)
 /* Lowers the distance of each end of an edge to that of a path through the other end. Returns whether one fell. */
 static bool relax(float *distance, int32_t a, int32_t b, const struct region *regions)
 {
-    float step = lab_distance(regions[a].lab, regions[b].lab) - FREE_STEP;
+    float step = sqrtf(lab_square_distance(regions[a].lab, regions[b].lab, 1)) - FREE_STEP;
     step = step > 0 ? step : 0;
     bool fell = false;
     if (distance[a] + step < distance[b]) {

@@ -1,6 +1,5 @@
 /* Writes a dataset that is in memory as a feature file. Start at clv_dataset_write. */
 #include <stdbool.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "data/data.h"
@@ -61,12 +60,6 @@ static enum clv_status joined_init(struct joined *joined, const struct clv_datas
     return failed ? fail_memory(err) : CLV_OK;
 }
 
-static void append(void *to, size_t at, const void *from, size_t n, size_t size)
-{
-    if (n)
-        memcpy((char *)to + at * size, from, n * size);
-}
-
 static void join(struct joined *joined, const struct clv_dataset *dataset, size_t item)
 {
     const struct clv_problem *problem = &dataset->items[item].problem;
@@ -79,12 +72,12 @@ static void join(struct joined *joined, const struct clv_dataset *dataset, size_
         joined->row[node + i + 1] = (int64_t)entry + problem->row[i + 1] - problem->row[0];
         joined->area[node + i] = problem->area ? problem->area[i] : 1;
     }
-    append(joined->index, entry, n_entries ? problem->index + from : NULL, n_entries, sizeof *joined->index);
-    append(joined->value, entry, n_entries ? problem->value + from : NULL, n_entries, sizeof *joined->value);
-    append(joined->edges, edge, problem->edges, m, sizeof *joined->edges);
-    append(joined->edge_features, edge * p, problem->edge_features, m * p, sizeof *joined->edge_features);
+    array_put(joined->index + entry, n_entries ? problem->index + from : NULL, n_entries, sizeof *joined->index);
+    array_put(joined->value + entry, n_entries ? problem->value + from : NULL, n_entries, sizeof *joined->value);
+    array_put(joined->edges + edge, problem->edges, m, sizeof *joined->edges);
+    array_put(joined->edge_features + edge * p, problem->edge_features, m * p, sizeof *joined->edge_features);
     if (problem->theta)
-        append(joined->counts, node * k, problem->theta, n * k, sizeof *joined->counts);
+        array_put(joined->counts + node * k, problem->theta, n * k, sizeof *joined->counts);
     joined->node_offset[item + 1] = (int64_t)(node + n);
     joined->edge_offset[item + 1] = (int64_t)(edge + m);
 }

@@ -18,7 +18,7 @@ static bool is_shard_name(const char *name)
     bool fits = length > n;
     for (size_t i = 0; i < n && fits; i++) {
         char c = name[length - n + i];
-        fits = form[i] == '#' ? c >= '0' && c <= '9' : c == form[i];
+        fits = form[i] == '#' ? is_digit(c) : c == form[i];
     }
     return fits;
 }
@@ -72,7 +72,7 @@ enum clv_status features_list_files(struct path_list *files, const struct path_l
 static bool take_number(size_t *value, const char **text, size_t maximum)
 {
     const char *digits = *text;
-    for (*value = 0; **text >= '0' && **text <= '9' && *value <= maximum; ++*text)
+    for (*value = 0; is_digit(**text) && *value <= maximum; ++*text)
         *value = 10 * *value + (size_t)(**text - '0');
     return *text > digits && *value <= maximum;
 }
@@ -192,8 +192,7 @@ static enum clv_status check_once(const struct path_list *files, struct clv_erro
         if (stat(files->paths[i], &infos[i]))
             return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot open", files->paths[i]);
         for (size_t k = 0; k < i; k++)
-            FAIL_IF(infos[k].st_dev == infos[i].st_dev && infos[k].st_ino == infos[i].st_ino, CLV_ERR_DATA,
-                    "%s: comes twice", files->paths[i]);
+            FAIL_IF(is_one_file(&infos[k], &infos[i]), CLV_ERR_DATA, "%s: comes twice", files->paths[i]);
     }
     return CLV_OK;
 }

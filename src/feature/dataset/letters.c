@@ -61,14 +61,9 @@ static void word_fill(struct word *word, const struct letters *letters, size_t a
 /* Names the labels "a" to "z", with the default colours. */
 static enum clv_status name_labels(struct clv_labels *labels, struct clv_error *err)
 {
-    OWNED(clv_labels_release) struct clv_labels result = {.n_labels = LETTER_LABELS};
-    result.names = array_zalloc(LETTER_LABELS, sizeof *result.names);
-    result.palette = array_zalloc(256, sizeof *result.palette);
-    NEED(result.names && result.palette);
+    MUST(labels_init(labels, LETTER_LABELS, err));
     for (int label = 0; label < LETTER_LABELS; label++)
-        result.names[label][0] = (char)('a' + label);
-    clv_default_palette(result.palette);
-    *labels = TAKE(result);
+        labels->names[label][0] = (char)('a' + label);
     return CLV_OK;
 }
 

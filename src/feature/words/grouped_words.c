@@ -223,7 +223,7 @@ FOR_EACH_MACHINE static void choose_groups(int32_t *group, const int32_t *score)
 }
 
 /* Returns the best of a block's 16 scores and its lane as 16 score + 15 - lane. */
-FOR_EACH_MACHINE static int32_t best_lane(const int32_t *score)
+FOR_EACH_MACHINE static int32_t key_of_best_lane(const int32_t *score)
 {
     int32_t best = INT32_MIN;
     for (int lane = 0; lane < GROUP; lane++) {
@@ -264,7 +264,7 @@ static void search_group(struct grouped_search *self, int32_t *word, const uint8
             load_descriptor(&tile, t, self->packed.level, descriptors + (size_t)listed[first + t] * SIZE);
         score_block(&score[0][0], GROUP, &self->packed, group, &tile);
         for (int t = 0; t < size; t++) {
-            int32_t i = listed[first + t], key = best_lane(score[t]), lane = GROUP - 1 - (key & (GROUP - 1));
+            int32_t i = listed[first + t], key = key_of_best_lane(score[t]), lane = GROUP - 1 - (key & (GROUP - 1));
             int32_t best = (key - (GROUP - 1 - lane)) / GROUP, found = group * GROUP + lane;
             if (best > self->score[i] || (best == self->score[i] && found < word[i])) {
                 self->score[i] = best;

@@ -53,7 +53,7 @@ static void assign_plain(int32_t *word, const struct clv_codebook *codebook, con
 
 #ifdef HAVE_X86
 /* Returns the word with the largest score, the lowest one on ties. */
-static int32_t best_lane(const int32_t *score, const int32_t *word, int lanes)
+static int32_t word_of_best_lane(const int32_t *score, const int32_t *word, int lanes)
 {
     int best = 0;
     for (int k = 1; k < lanes; k++)
@@ -113,7 +113,7 @@ __attribute__((target("avx2"))) static void tile_avx2(int32_t *word, const int16
         int32_t score[8], lane_word[8];
         _mm256_storeu_si256((__m256i *)score, best[t]);
         _mm256_storeu_si256((__m256i *)lane_word, best_word[t]);
-        word[t] = best_lane(score, lane_word, 8);
+        word[t] = word_of_best_lane(score, lane_word, 8);
     }
 }
 
@@ -185,7 +185,7 @@ tile_vnni(int32_t *word, const uint8_t *packed, const int32_t *bias, int n_block
         int32_t score[16], lane_word[16];
         _mm512_storeu_si512(score, best[t]);
         _mm512_storeu_si512(lane_word, best_word[t]);
-        word[t] = best_lane(score, lane_word, 16);
+        word[t] = word_of_best_lane(score, lane_word, 16);
     }
 }
 

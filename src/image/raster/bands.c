@@ -43,12 +43,6 @@ static enum clv_status add_samples(struct band_samples *self, struct raster *ras
     return CLV_OK;
 }
 
-static int compare(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 /* Finds the percentiles of each band among pixels with data. */
 static enum clv_status find_ranges(struct clv_bands *bands, const struct band_samples *self, struct clv_error *err)
 {
@@ -61,7 +55,7 @@ static enum clv_status find_ranges(struct clv_bands *bands, const struct band_sa
             if (!isnan(from[i]))
                 sorted[n++] = from[i];
         FAIL_IF(!n, CLV_ERR_DATA, "band %d has no data anywhere", b + 1);
-        qsort(sorted, n, sizeof *sorted, compare);
+        qsort(sorted, n, sizeof *sorted, compare_floats);
         bands->low[b] = sorted[(n - 1) / 100];
         bands->middle[b] = sorted[(n - 1) / 2];
         bands->high[b] = sorted[(n - 1) - (n - 1) / 100];

@@ -128,9 +128,7 @@ static bool take_word(struct header *self, char *word, size_t size)
     skip_blanks(self);
     char quote = self->at < self->end && (*self->at == '\'' || *self->at == '"') ? *self->at++ : 0;
     size_t n = 0;
-    while (
-        self->at < self->end && n + 1 < size &&
-        (quote ? *self->at != quote : (*self->at >= 'A' && *self->at <= 'Z') || (*self->at >= 'a' && *self->at <= 'z')))
+    while (self->at < self->end && n + 1 < size && (quote ? *self->at != quote : is_letter(*self->at)))
         word[n++] = *self->at++;
     word[n] = 0;
     return quote ? take(self, quote) : n > 0;
@@ -144,7 +142,7 @@ static bool take_shape(struct header *self, struct number_array *array)
     while (!take(self, ')')) {
         int64_t size = 0;
         const char *first = self->at;
-        for (; self->at < self->end && *self->at >= '0' && *self->at <= '9'; self->at++)
+        for (; self->at < self->end && is_digit(*self->at); self->at++)
             if (__builtin_mul_overflow(size, 10, &size) || __builtin_add_overflow(size, *self->at - '0', &size))
                 return false;
         if (self->at == first || array->n_dimensions == NUMBER_MAX_DIMENSIONS)

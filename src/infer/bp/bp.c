@@ -205,8 +205,8 @@ enum clv_status clv_bp_run(struct clv_bp *bp, double *beliefs, int32_t *y, struc
         found.value = value_of(bp, field, options);
     if (beliefs)
         bp_write_beliefs(beliefs, bp, options->temperature);
-    if (y && bp->n_nodes)
-        memcpy(y, bp->decoded, (size_t)bp->n_nodes * sizeof *y);
+    if (y)
+        array_put(y, bp->decoded, (size_t)bp->n_nodes, sizeof *y);
     if (result)
         *result = found;
     return CLV_OK;

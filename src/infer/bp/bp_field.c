@@ -180,8 +180,7 @@ static enum clv_status take_graph(struct clv_bp *bp, const struct clv_field *fie
     bp->n_labels = field->n_labels;
     bp->form = field->form;
     bp->is_shared = is_shared;
-    if (m)
-        memcpy(bp->edges, field->edges, m * sizeof *bp->edges);
+    array_put(bp->edges, field->edges, m, sizeof *bp->edges);
     list_arcs(bp);
     order_nodes(bp);
     colour_nodes(bp);
@@ -245,7 +244,7 @@ static void forget_messages(struct clv_bp *bp)
 enum clv_status bp_resume(struct clv_bp *bp, const struct clv_field *field, const float *messages,
                           struct clv_error *err)
 {
-    int32_t n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
+    int32_t n_edges = field_n_edges(field);
     if (!has_graph_of(bp, field, n_edges))
         MUST(take_graph(bp, field, n_edges, err));
     size_t n = 2 * (size_t)n_edges * (size_t)field->n_labels;
@@ -266,7 +265,7 @@ void bp_keep_messages(float *messages, struct clv_bp *bp)
 enum clv_status bp_load(struct clv_bp *bp, const struct clv_field *field, double temperature, const int32_t *label,
                         bool is_warm, struct clv_error *err)
 {
-    int32_t n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
+    int32_t n_edges = field_n_edges(field);
     if (!has_graph_of(bp, field, n_edges)) {
         MUST(take_graph(bp, field, n_edges, err));
     } else if (!is_warm) {

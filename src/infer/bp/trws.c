@@ -119,8 +119,8 @@ enum clv_status clv_bp_trws(struct clv_bp *bp, int32_t *y, struct clv_trws_resul
     bp->n_iterations = found.n_iterations;
     bp->is_converged = found.is_converged;
     found.score = self.score;
-    if (y && field->n_nodes)
-        memcpy(y, self.best, (size_t)field->n_nodes * sizeof *y);
+    if (y)
+        array_put(y, self.best, (size_t)field->n_nodes, sizeof *y);
     if (result)
         *result = found;
     return CLV_OK;

@@ -42,8 +42,7 @@ int batch_build(struct batch *batch, int32_t n_nodes, int32_t n_edges, const int
     batch->n_nodes = -1;
     if (reserve(batch, (size_t)n_nodes, (size_t)n_edges))
         return -1;
-    if (size)
-        memcpy(batch->edges, edges, size);
+    array_put(batch->edges, edges, size, 1);
     batch->n_nodes = n_nodes;
     batch->n_edges = n_edges;
 #if defined(__x86_64__)

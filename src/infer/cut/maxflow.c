@@ -184,8 +184,7 @@ static enum clv_status reserve_capacities(struct capacities *c, size_t n_nodes, 
 enum clv_status capacities_keep_unary(struct capacities *c, const struct clv_field *field, struct clv_error *err)
 {
     MUST(reserve_capacities(c, (size_t)field->n_nodes, 0, err));
-    if (field->n_nodes)
-        memcpy(c->unary, field->unary, (size_t)field->n_nodes * sizeof *c->unary);
+    array_put(c->unary, field->unary, (size_t)field->n_nodes, sizeof *c->unary);
     return CLV_OK;
 }
 

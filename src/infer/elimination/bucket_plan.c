@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "infer/elimination/elimination.h"
+#include "infer/infer.h"
 
 #define WORD_BITS 64
 
@@ -217,8 +218,7 @@ static enum clv_status plan_for(struct bucket *self, const struct clv_field *fie
     self->n_edges = n_edges;
     self->n_labels = field->n_labels;
     self->cells_max = cells_max;
-    if (n_edges)
-        memcpy(self->edges, field->edges, (size_t)n_edges * sizeof *self->edges);
+    array_put(self->edges, field->edges, (size_t)n_edges, sizeof *self->edges);
     for (int32_t i = 0; i < field->n_nodes; i++)
         self->kind[i] = kind_of(options, i);
     return plan(self, err);
@@ -227,7 +227,7 @@ static enum clv_status plan_for(struct bucket *self, const struct clv_field *fie
 enum clv_status bucket_fits(struct bucket *self, bool *fits, const struct clv_field *field,
                             const struct clv_forest_options *options, size_t cells_max, struct clv_error *err)
 {
-    int32_t n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
+    int32_t n_edges = field_n_edges(field);
     *fits = 0;
     if (field->n_nodes > BUCKET_MAX_NODES || cells_max == 0)
         return CLV_OK;

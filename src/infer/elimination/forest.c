@@ -90,11 +90,10 @@ static enum clv_status plan(struct clv_forest *forest, const struct clv_field *f
                             const struct clv_forest_options *options, struct clv_error *err)
 {
     forest->n_nodes = field->n_nodes;
-    forest->n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
+    forest->n_edges = field_n_edges(field);
     forest->n_labels = field->n_labels;
     NEED(reserve(forest) == 0);
-    if (forest->n_edges)
-        memcpy(forest->ends, field->edges, (size_t)forest->n_edges * sizeof *forest->ends);
+    array_put(forest->ends, field->edges, (size_t)forest->n_edges, sizeof *forest->ends);
     int matters = options->is_visible && options->visible_temperature != options->hidden_temperature;
     for (int32_t i = 0; matters && i < field->n_nodes; i++)
         forest->is_first[i] = !options->is_visible[i];
@@ -154,10 +153,10 @@ enum clv_status clv_forest_run(struct clv_forest *forest, double *value, double 
     double found = sweep(forest, options, marginals || pair_marginals || y);
     if (value)
         *value = found;
-    if (marginals && n)
-        memcpy(marginals, forest->unary_share, n * k * sizeof *marginals);
-    if (pair_marginals && forest->n_edges)
-        memcpy(pair_marginals, forest->table_share, (size_t)forest->n_edges * k * k * sizeof *pair_marginals);
+    if (marginals)
+        array_put(marginals, forest->unary_share, n * k, sizeof *marginals);
+    if (pair_marginals)
+        array_put(pair_marginals, forest->table_share, (size_t)forest->n_edges * k * k, sizeof *pair_marginals);
     for (size_t i = 0; y && i < n; i++) {
         y[i] = 0;
         for (size_t a = 1; a < k; a++)

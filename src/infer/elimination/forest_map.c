@@ -31,14 +31,9 @@ static int reserve(struct forest_map *self, const struct clv_field *field)
            array_reserve_all(by_score, sizeof by_score / sizeof *by_score, &self->score_capacity, n * k + 1);
 }
 
-static int32_t n_edges_of(const struct clv_field *field)
-{
-    return field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
-}
-
 static void list_edges(struct forest_map *self, const struct clv_field *field)
 {
-    int32_t n = field->n_nodes, m = n_edges_of(field);
+    int32_t n = field->n_nodes, m = field_n_edges(field);
     memset(self->first, 0, ((size_t)n + 2) * sizeof *self->first);
     for (int32_t e = 0; e < 2 * m; e++)
         self->first[field->edges[e >> 1][e & 1] + 2]++;
@@ -75,7 +70,7 @@ static bool build_trees(struct forest_map *self, const struct clv_field *field)
             self->child[s + 1] = n_listed;
         }
     }
-    return n_edges_of(field) == n - n_roots;
+    return field_n_edges(field) == n - n_roots;
 }
 
 /* Returns the pairwise score of a child's label and its parent's. */
@@ -135,7 +130,7 @@ int forest_map_solve(struct forest_map *self, int32_t *y, const struct clv_field
 {
     size_t n = (size_t)field->n_nodes, k = (size_t)field->n_labels;
     self->has_beyond = false;
-    if (n_edges_of(field) && n_edges_of(field) >= field->n_nodes)
+    if (field_n_edges(field) && field_n_edges(field) >= field->n_nodes)
         return 0;
     if (reserve(self, field))
         return -1;

@@ -80,7 +80,7 @@ static bool visible(const uint8_t *is_visible, int32_t node)
 static enum clv_status split_nodes(struct min_entropy *self, const struct clv_field *field, const uint8_t *is_visible,
                                    struct clv_error *err)
 {
-    int32_t n_visible = 0, n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
+    int32_t n_visible = 0, n_edges = field_n_edges(field);
     for (int32_t i = 0; i < field->n_nodes; i++) {
         self->number[i] = visible(is_visible, i) ? n_visible++ : -1;
         self->incident[i][0] = self->incident[i][1] = -1;
@@ -157,7 +157,7 @@ static void eliminate_hidden(struct min_entropy *self, const struct clv_field *f
 
 static void keep_visible_edges(struct min_entropy *self, const struct clv_field *field, const uint8_t *is_visible)
 {
-    int32_t k = field->n_labels, n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
+    int32_t k = field->n_labels, n_edges = field_n_edges(field);
     for (int32_t e = 0; e < n_edges; e++) {
         int32_t a = field->edges[e][0], b = field->edges[e][1];
         if (!visible(is_visible, a) || !visible(is_visible, b))
@@ -238,7 +238,7 @@ void min_entropy_slope(double *score, double *slope, const struct min_entropy *s
 {
     const struct clv_field *field = terms->field;
     const uint8_t *is_visible = terms->is_visible;
-    int32_t k = field->n_labels, n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
+    int32_t k = field->n_labels, n_edges = field_n_edges(field);
     *score = 0;
     memset(slope, 0, (size_t)field->n_nodes * (size_t)k * sizeof *slope);
     for (int32_t i = 0; i < field->n_nodes; i++) {

@@ -161,7 +161,6 @@ enum clv_status clv_oracle_decode_costs(struct clv_oracle *oracle, int32_t *y, c
     bool is_map = decoding->rule == CLV_DECODE_MAP || decoding->rule == CLV_DECODE_ORACLE;
     if (!is_map)
         MUST(decode_set(&self, is_visible, decoding, err));
-    if (field->n_nodes)
-        memcpy(y, is_map ? self.y : self.trial, (size_t)field->n_nodes * sizeof *y);
+    array_put(y, is_map ? self.y : self.trial, (size_t)field->n_nodes, sizeof *y);
     return CLV_OK;
 }

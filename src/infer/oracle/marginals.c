@@ -34,7 +34,7 @@ static void components_release(struct components *self)
 
 static enum clv_status components_find(struct components *self, const struct clv_field *field, struct clv_error *err)
 {
-    int32_t n = field->n_nodes, n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
+    int32_t n = field->n_nodes, n_edges = field_n_edges(field);
     NEED(self->parent = array_alloc((size_t)n, sizeof *self->parent));
     NEED(self->loops = array_zalloc((size_t)n, sizeof *self->loops));
     for (int32_t i = 0; i < n; i++)
@@ -235,8 +235,8 @@ enum clv_status clv_oracle_marginals(struct clv_oracle *oracle, double *marginal
     NEED(of_node);
     struct marginals_found found = {.marginals = of_node};
     MUST(field_marginals(oracle, &found, field, &options, err));
-    if (marginals && n)
-        memcpy(marginals, of_node, n * k * sizeof *of_node);
+    if (marginals)
+        array_put(marginals, of_node, n * k, sizeof *of_node);
     if (log_partition)
         *log_partition = found.log_partition;
     if (standard_error)

@@ -170,8 +170,7 @@ static enum clv_status moves_run(struct clv_oracle *oracle, int32_t *y, double *
     enum clv_status status = run(&self, oracle, &cycle, err);
     oracle->field_size = -1; /* also after a failure: the oracle may be used again */
     MUST(status);
-    if (n)
-        memcpy(y, self.best, n * sizeof *y);
+    array_put(y, self.best, n, sizeof *y);
     if (score)
         *score = self.score;
     return CLV_OK;

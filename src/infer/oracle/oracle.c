@@ -95,8 +95,7 @@ static int prepare_bk(struct clv_oracle *oracle, const struct clv_field *field)
     forget_graph(oracle);
     if (array_reserve((void **)&oracle->edges, &oracle->edge_capacity, n_edges, sizeof *oracle->edges))
         return -1;
-    if (n_edges)
-        memcpy(oracle->edges, field->edges, n_edges * sizeof *field->edges);
+    array_put(oracle->edges, field->edges, n_edges, sizeof *field->edges);
     if (build_bk(oracle, field)) {
         forget_graph(oracle);
         return -1;
@@ -180,12 +179,9 @@ static enum clv_status keep_copy(struct clv_oracle *oracle, const struct clv_fie
     copy->edges = (const int32_t(*)[2])edges;
     NEED(!failed && !array_reserve((void **)&copy->unary, &oracle->copied_nodes, n + 1, sizeof *copy->unary) &&
          !array_reserve((void **)&copy->pairwise, &oracle->copied_scores, n_scores + 1, sizeof *copy->pairwise));
-    if (m)
-        memcpy(edges, field->edges, m * sizeof *edges);
-    if (n)
-        memcpy(copy->unary, field->unary, n * sizeof *copy->unary);
-    if (m)
-        memcpy(copy->pairwise, field->pairwise, n_scores * sizeof *copy->pairwise);
+    array_put(edges, field->edges, m, sizeof *edges);
+    array_put(copy->unary, field->unary, n, sizeof *copy->unary);
+    array_put(copy->pairwise, field->pairwise, n_scores, sizeof *copy->pairwise);
     *copy = (struct clv_field){.n_nodes = field->n_nodes,
                                .n_edges = field->n_edges,
                                .n_labels = field->n_labels,

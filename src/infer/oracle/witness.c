@@ -2,7 +2,6 @@
  * the labelling that attains it. All of them together give max-marginals and witness counts. Start at
  * clv_oracle_witnesses. */
 #include <math.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "infer/cut/cut.h"
@@ -276,8 +275,8 @@ static enum clv_status cut_max_marginals(struct clv_oracle *oracle, double *max_
     struct witness_sums sums = {.y = y, .max_marginals = found, .flips = flips};
     MUST(clv_oracle_map(oracle, y, &sums.score, field, err));
     MUST(clv_oracle_witnesses(oracle, NULL, 0, add_witness, &sums, err));
-    if (max_marginals && n)
-        memcpy(max_marginals, found, n * 2 * sizeof *found);
+    if (max_marginals)
+        array_put(max_marginals, found, n * 2, sizeof *found);
     for (size_t i = 0; i < n && counts; i++) {
         counts[2 * i + (size_t)y[i]] = 2 * (double)n - flips[i];
         counts[2 * i + 1 - (size_t)y[i]] = flips[i];

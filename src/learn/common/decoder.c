@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "feature/dataset/dataset.h"
+#include "infer/infer.h"
 
 /* Decoders under construction, which decoders_new releases if it fails. */
 struct decoder_list {
@@ -87,11 +88,7 @@ static enum clv_status load(struct decoder *self, const struct clv_problem *prob
         array_reserve((void **)&field->pairwise, &self->pairwise_capacity, n_pairwise, sizeof(double)) ||
         array_reserve((void **)&self->y, &self->y_capacity, n, sizeof(int32_t)))
         return fail_memory(err);
-    field->n_nodes = problem->n_nodes;
-    field->n_edges = layout->pairwise == CLV_PAIRWISE_NONE ? 0 : problem->n_edges;
-    field->n_labels = layout->n_labels;
-    field->form = layout->pairwise;
-    field->edges = problem->edges;
+    field_set_graph(field, problem, layout);
     field->is_shared = is_shared;
     clv_unary_scores(field->unary, problem, layout, w);
     if (is_shared)

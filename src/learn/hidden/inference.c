@@ -138,13 +138,8 @@ enum clv_status hidden_choose_both(struct hidden_item *item, struct hidden_works
                                    const struct hidden_settings *settings, const struct clv_problem *problem,
                                    const struct clv_weight_layout *layout, struct clv_error *err)
 {
-    const struct clv_field graph = {
-        .n_nodes = problem->n_nodes,
-        .n_edges = layout->pairwise == CLV_PAIRWISE_NONE ? 0 : problem->n_edges,
-        .n_labels = layout->n_labels,
-        .form = layout->pairwise,
-        .edges = problem->edges,
-    };
+    struct clv_field graph = {.unary = NULL};
+    field_set_graph(&graph, problem, layout);
     MUST(hidden_workspace_set(self, settings, item, problem, layout, err));
     MUST(hidden_choose(&item->free_by, self, &graph, NULL, err));
     return hidden_choose(&item->clamped_by, self, &graph, problem->label, err);

@@ -105,18 +105,6 @@ static enum clv_status read_working(struct clv_image *working, int32_t **objects
     return CLV_OK;
 }
 
-static int compare_doubles(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-static int compare_numbers(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
-}
-
 /* Returns the median of the values above 0, or 0 without any. */
 static double median(double *values, size_t n)
 {
@@ -217,7 +205,7 @@ static enum clv_status find_truth(int32_t *truth, const struct object_regions *r
     for (size_t i = 0; i < n; i++)
         if (regions->regions[i])
             pair[n_inside++] = ((uint64_t)(uint32_t)(regions->regions[i] - 1) << 32) | (uint32_t)objects[i];
-    qsort(pair, n_inside, sizeof *pair, compare_numbers);
+    qsort(pair, n_inside, sizeof *pair, compare_uint64s);
     for (size_t i = 0, end; i < n_inside; i = end) {
         for (end = i + 1; end < n_inside && pair[end] == pair[i];)
             end++;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "infer/infer.h"
 #include "infer/oracle/oracle.h"
 #include "learn/weak/weak.h"
 #include "mrf/problem.h"
@@ -21,14 +22,6 @@ struct table_drawing {
     double *pairwise; /* the pairwise part of the gradient; NULL: no gradient */
     double value;
 };
-
-/* The score that a node's label adds to the field. */
-static double unary_of(const struct clv_field *field, int32_t i, int32_t label)
-{
-    if (field->n_labels == 2)
-        return label ? field->unary[i] : 0;
-    return field->unary[(size_t)i * (size_t)field->n_labels + (size_t)label];
-}
 
 static void add_node(double *node_weight, int32_t n_labels, int32_t i, int32_t label, double t)
 {
@@ -49,7 +42,7 @@ static void compare(struct table_drawing *self, const int32_t *to, const int32_t
     for (int32_t i = 0; i < field->n_nodes; i++) {
         if (label[i] == CLV_UNKNOWN || to[i] == from[i])
             continue;
-        gained += unary_of(field, i, to[i]) - unary_of(field, i, from[i]);
+        gained += field_unary_score(field, i, to[i]) - field_unary_score(field, i, from[i]);
         add_node(self->space->node_weight, field->n_labels, i, to[i], t);
         add_node(self->space->node_weight, field->n_labels, i, from[i], -t);
     }
@@ -81,7 +74,7 @@ static enum clv_status table_solve_clamped(struct table_drawing *self, int32_t n
     for (size_t c = 0; c < n_tables * cells; c++)
         enough += 4 * fabs(field->pairwise[c]);
     for (size_t b = 0; b < k; b++)
-        enough += 2 * fabs(unary_of(field, node, (int32_t)b));
+        enough += 2 * fabs(field_unary_score(field, node, (int32_t)b));
     *unary = k == 2 && !label ? -enough : enough;
     enum clv_status status = clv_oracle_map(self->decoder->oracle, self->decoder->y, NULL, field, err);
     *unary = original;

@@ -297,11 +297,6 @@ static enum clv_status take(void *context, struct contours *one, struct clv_erro
     return CLV_OK;
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void check_taken(const uint8_t *labels, struct tracing how, double tolerance)
 {
     struct taken taken = {.tolerance = tolerance};
@@ -313,7 +308,7 @@ static void check_taken(const uint8_t *labels, struct tracing how, double tolera
     must(contours_trace(&none, &how, labels, err));
     ck_assert_uint_eq(none.n_objects, 0);
     ck_assert_uint_eq(taken.n, whole.n_objects);
-    qsort(taken.texts, taken.n, sizeof *taken.texts, compare_texts);
+    qsort(taken.texts, taken.n, sizeof *taken.texts, compare_strings);
     for (size_t k = 0; k < taken.n; k++) {
         char *expected = describe(&whole, k);
         ck_assert_str_eq(taken.texts[k], expected);

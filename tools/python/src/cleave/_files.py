@@ -10,7 +10,7 @@ from ._arrays import Range, as_flag, as_range, as_whole
 from ._errors import Error, Path, UsageError, as_path, as_text, call, failure
 from ._model import Model, as_maps
 from ._native import ffi, lib
-from ._table import by_keyword, helps, rows_of, set_options
+from ._table import by_keyword, helps, rows_of, set_maps, set_options
 from ._work import Progress, Work
 
 _ALL_LABELS_SIDE = 128  # the side of the command's maps of all labels
@@ -153,16 +153,6 @@ def _use_model(native: Any, model: Union[Model, Path, None]) -> List[Any]:
     return [model]
 
 
-def _use_maps(native: Any, maps: Mapping[str, Path]) -> List[Any]:
-    keep: List[Any] = []
-    for name, folder in maps.items():
-        if not isinstance(folder, (str, bytes, os.PathLike)):
-            raise UsageError(f"maps: {name} is a {type(folder).__name__}; of files it is a folder")
-        keep.append(ffi.new("char[]", as_text("maps", name) + b"=" + as_path(folder)))
-        call(lib.clv_option_set, native, _rows()["maps"], keep[-1])
-    return keep
-
-
 def _use_features(native: Any, files: Any) -> List[Any]:
     """One feature file or several."""
     paths = [files] if isinstance(files, (str, bytes, os.PathLike)) else list(files)
@@ -287,7 +277,7 @@ def segment_files(images: Union[Path, Iterable[Path], None], output: Path, model
     own = ("probabilities", "propagate", "model", "refine")
     keep, rest = set_options(native, _rows(), {name: value for name, value in given.items() if name not in own})
     _check_unknown(rest)
-    keep += _use_model(native, model) + _use_maps(native, as_maps(maps)) + _use_limits(native, range, max_pixels, bands)
+    keep += _use_model(native, model) + set_maps(native, _rows()["maps"], as_maps(maps)) + _use_limits(native, range, max_pixels, bands)
     keep += _use_images(native, _as_paths(images), propagate or sequence)
     if features is not None:
         keep += _use_features(native, features)

@@ -6,7 +6,7 @@ from typing import Any, Callable, Container, Dict, List, Mapping, Tuple
 
 import numpy as np
 
-from ._errors import UsageError, as_path, call
+from ._errors import Path, UsageError, as_path, as_text, call
 from ._native import ffi, lib
 
 
@@ -66,3 +66,14 @@ def set_options(native: Any, rows: Mapping[str, Any], given: Mapping[str, Any]) 
             except UsageError as error:
                 raise UsageError(str(error).replace(f"--{name.replace('_', '-')}", name, 1)) from None
     return keep, rest
+
+
+def set_maps(native: Any, row: Any, maps: Mapping[str, Path]) -> List[Any]:
+    """Sets folders of maps by the row of --maps; returns what must live as long as the options."""
+    keep: List[Any] = []
+    for name, folder in maps.items():
+        if not isinstance(folder, (str, bytes, os.PathLike)):
+            raise UsageError(f"maps: {name} is a {type(folder).__name__}; of files it is a folder")
+        keep.append(ffi.new("char[]", as_text("maps", name) + b"=" + as_path(folder)))
+        call(lib.clv_option_set, native, row, keep[-1])
+    return keep

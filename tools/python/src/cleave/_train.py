@@ -15,7 +15,7 @@ from ._model import Model, as_maps
 from ._native import ffi, lib
 from ._pixels import VOID
 from ._sequence import as_masks
-from ._table import helps, rows_of, set_options
+from ._table import helps, rows_of, set_maps, set_options
 from ._work import Progress, Work
 
 
@@ -138,12 +138,7 @@ def _use_set(native: Any, path: Any, maps: Mapping[str, Path], labels: Optional[
         raise UsageError("labels are those of the set; labels.tsv names them")
     keep = [ffi.new("char[]", as_path(path))]
     native.data = keep[0]
-    for name, folder in maps.items():
-        if not isinstance(folder, (str, bytes, os.PathLike)):
-            raise UsageError(f"maps: {name} is a {type(folder).__name__}; of files it is a folder")
-        keep.append(ffi.new("char[]", as_text("maps", name) + b"=" + as_path(folder)))
-        call(lib.clv_option_set, native, _rows()["maps"], keep[-1])
-    return keep
+    return keep + set_maps(native, _rows()["maps"], maps)
 
 
 def _use_arrays(native: Any, pairs: List[Pair], labels: Optional[Sequence[str]], boxes: Any, objects: Any, maps: Mapping[str, Any],
