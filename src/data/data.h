@@ -271,8 +271,8 @@ bool set_is_own(const char *below);
 #define RUN_NOTE_GIVEN    "given " /* begins the line of a frame whose mask was given; its path_output follows */
 bool set_is_of_run(const char *root, const char *below);
 
-/* Whether a file is one of a dataset's tables (labels.tsv, boxes.tsv, manifest.tsv), the model of `cleave label`, or
- * GDAL's statistics. */
+/* Whether a file is one of a dataset's tables (labels.tsv, boxes.tsv, manifest.tsv), a model, as `cleave label` writes
+ * and suggests them there, or GDAL's statistics. */
 bool set_is_table(const char *below);
 
 /* set_may_be_image: whether a file may be an image; takes_arrays: whether .npy files are the images.

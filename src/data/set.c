@@ -55,11 +55,11 @@ bool set_is_of_run(const char *root, const char *below)
 
 bool set_is_table(const char *below)
 {
-    static const char *const names[] = {"labels.tsv", "boxes.tsv", "manifest.tsv", "label.cleave"};
+    static const char *const names[] = {"labels.tsv", "boxes.tsv", "manifest.tsv"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(below, names[i]) == 0)
             return true;
-    return text_ends_with(below, ".aux.xml"); /* GDAL's statistics */
+    return text_ends_with(below, ".cleave") || text_ends_with(below, ".aux.xml"); /* models, GDAL's statistics */
 }
 
 enum clv_status set_add(struct clv_set *set, size_t *capacity, const struct item_fields *fields, struct clv_error *err)

@@ -262,7 +262,8 @@ TEST(masks_next_to_photos_or_in_a_folder_of_their_own_are_not_segmented)
         OWNED_ARRAY char *output = expect_success(
             "rm -rf p out && for f in %s; do mkdir -p $(dirname p/$f) && cp $SET/images/0001.jpg p/$f; done && for f "
             "in %s; do mkdir -p $(dirname p/$f) && cp $SET/masks/0001.png p/$f; done && mkdir -p p/labels && echo 0 | "
-            "tee p/boxes.tsv >p/labels/a.txt && cp $MODEL p/label.cleave && cleave segment -m $MODEL p -o out",
+            "tee p/boxes.tsv >p/labels/a.txt && cp $MODEL p/label.cleave && cp $MODEL p/model.cleave && cleave segment "
+            "-m $MODEL p -o out",
             layouts[k].files, layouts[k].masks);
         const char *note = k ? "1 image that is a mask, or in a folder's own " : "3 images that are masks, or in";
         ck_assert_msg(strstr(output, note) && strstr(output, "skipped"), "%s", output);

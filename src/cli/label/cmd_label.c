@@ -178,12 +178,13 @@ static void put_quoted(struct text *text, const char *option, const char *path)
     text_put(text, "'");
 }
 
-/* Appends the commands that train on the folder and segment it with the model. */
+/* Appends the commands that train on the folder and segment it with the model. What they write is in the folder: beside
+ * it a container would lose it, or this user might not be allowed to write. */
 static void put_commands(struct text *text, const struct label *self, const char *folder)
 {
-    char model[PATH_MAX + 8], masks[PATH_MAX + 8];
-    snprintf(model, sizeof model, "%s.cleave", folder);
-    snprintf(masks, sizeof masks, "%s-masks", folder);
+    char model[PATH_MAX + 16], masks[PATH_MAX + 16];
+    snprintf(model, sizeof model, "%s/model.cleave", folder);
+    snprintf(masks, sizeof masks, "%s/predictions", folder);
     text_put(text, "  cleave train");
     put_quoted(text, "--data ", folder);
     put_quoted(text, "-o ", model);
