@@ -214,10 +214,10 @@ struct sift_strip {
 typedef enum clv_status sift_strip_use(void *context, const struct sift_strip *strip, struct clv_error *err);
 
 /* Computes the descriptors of all scales of rgb[height][width][3], for callers that need each descriptor once: calls
- * use() with strips of rows, from top to bottom in each scale. A strip has about SIFT_STRIP_CELLS cells, so that they
- * and the running sums around them, which alone are in memory, fit into the processor's caches; with VLFeat a strip has all rows of its
- * scale. Values equal those of sift_image_describe. A failure of use() ends the call. O(pixels and margins, and cells x
- * n_scales). */
+ * use() with strips of rows, from top to bottom in each scale. A strip has about SIFT_STRIP_CELLS cells, so that
+ * they and the running sums around them, which alone are in memory, fit into the processor's caches; with VLFeat a
+ * strip has all rows of its scale. Values equal those of sift_image_describe. A failure of use() ends the call.
+ * O(pixels and margins, and cells x n_scales). */
 enum { SIFT_STRIP_CELLS = 2048 };
 enum clv_status sift_describe_strips(const uint8_t *rgb, int32_t width, int32_t height, const struct clv_recipe *recipe,
                                      sift_strip_use *use, void *context, struct clv_error *err) CLV_CHECK;
