@@ -404,6 +404,14 @@ static const char *folder_with(const char *below, const char *text)
     return here("set");
 }
 
+TEST(a_dot_in_the_folder_of_a_link_ends_no_stem)
+{
+    struct clv_boxes boxes = read_text("boxes.tsv", HEADER "cow.png\t\tcow\t1\t2\t3\t4\n");
+    ck_assert_ptr_null(find(&boxes, "cow%2Eherd%2Fphoto")); /* cow.herd/photo */
+    ck_assert_ptr_nonnull(find(&boxes, "cow%2Ejpg"));
+    clv_boxes_release(&boxes);
+}
+
 TEST(folders_are_read_whole_and_names_differ_by_their_folders)
 {
     struct clv_boxes boxes = {0};
