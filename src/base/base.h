@@ -25,8 +25,8 @@
  * process exits, it is written to the file that CLV_COUNT_ALLOCS names. */
 
 /* Allocate count x size bytes, uninitialised / zeroed; NULL if the product overflows or memory is exhausted. A request
- * of zero bytes returns a valid pointer. Arrays of 4 MB and more request huge pages. Free with array_free (which accepts
- * NULL). */
+ * of zero bytes returns a valid pointer. Arrays of 4 MB and more request huge pages. Free with array_free (which
+ * accepts NULL). */
 void *array_alloc(size_t count, size_t size);
 void *array_zalloc(size_t count, size_t size);
 
