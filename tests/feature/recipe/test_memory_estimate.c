@@ -132,8 +132,10 @@ static double views_of(const struct clv_recipe *recipe, int32_t width, int32_t h
 TEST(each_block_counts_with_the_arrays_that_it_reads)
 {
     enum { N = 300 * 200, CELLS = 100 * 67, EACH = 26 }; /* descriptors every 3 pixels; bytes of a pixel in any case */
-    const double sift_2 = 32. * 317 * 217 + 4. * CELLS + 128. * CELLS, /* bins of 2 pixels reach 17 beyond the border */
-        sift_16 = 32. * 387 * 287 + 4. * CELLS + 128. * CELLS;         /* and those of 16 reach 87 */
+    enum { STRIP = 2048 + 300, ROWS = 72 };              /* descriptors of a strip, and its rows of pixels */
+    /* Bins of 2 pixels reach 17 pixels beyond the border, those of 16 reach 87. */
+    const double sift_2 = 32. * (300 + 17) * (ROWS + 17) + 4. * STRIP + 128. * STRIP;
+    const double sift_16 = 32. * (300 + 87) * (ROWS + 87) + 4. * STRIP + 128. * STRIP;
     const struct {
         bool has_patches;
         unsigned blocks;
@@ -184,7 +186,7 @@ TEST(descriptors_and_their_sums_are_in_memory_for_one_strip)
     recipe.n_scales = 1;
     recipe.step_px = 1;
     recipe.blocks = CLV_BLOCK_WORDS;
-    const double n = 300 * 200, beyond = 15, strip = 8192 + 300, strip_rows = 29;
+    const double n = 300 * 200, beyond = 15, strip = 2048 + 300, strip_rows = 8;
     ck_assert_double_eq_tol(views_of(&recipe, 300, 200, 0),
                             30 * n + 32 * (300 + beyond) * (strip_rows + beyond) + (4 + 128) * strip, 1);
     recipe.blocks |= CLV_BLOCK_FISHER;
