@@ -28,7 +28,7 @@ static enum clv_status fit(struct foreign_mask *mask, const struct mask_plan *pl
     return foreign_mask_resize(mask, width, height, err);
 }
 
-/* The value of the nearest rule within the tolerance, or void. */
+/* Returns the value of the nearest rule within the tolerance, or void. */
 static uint8_t find_nearest(const struct mask_plan *plan, uint32_t code)
 {
     const struct mask_rule *best = NULL;

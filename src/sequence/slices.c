@@ -1,5 +1,6 @@
 /* Labels a sequence window by window: extracts the slices of a window in parallel, labels (or scores) its nodes
- * jointly, and lets `one` paint the slices to which the middle of the window is the nearest. Start at do_window. */
+ * jointly, and lets `one` paint the slices that are nearer to its middle than to that of any other window. Start at
+ * do_window. */
 #include "sequence/sequence.h"
 
 #include <malloc.h>
@@ -130,7 +131,7 @@ static enum clv_status do_one(void *context, size_t index, int thread, struct cl
     return self->one(self->context, self->offset + index, thread, err);
 }
 
-/* Labels the slices from *next to the end of those to which the middle of window k is the nearest. */
+/* Labels the slices from *next on that are nearer to the middle of window k than to that of any other window. */
 static enum clv_status do_window(struct slices *self, size_t k, size_t *next, struct clv_error *err)
 {
     size_t size = (size_t)self->model->recipe.window, n = self->n < size ? self->n : size;
