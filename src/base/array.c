@@ -1,6 +1,7 @@
 /* Allocates all memory of cleave, with products checked for overflow, and can fail on purpose in tests. Large arrays
  * request huge pages. Arrays that grow together and arenas build on array_alloc; start there. */
 #include "base/base.h"
+#include "base/pages.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -13,7 +14,6 @@
 #endif
 
 #define LARGE     ((size_t)4 << 20) /* bytes of an array that requests huge pages */
-#define PAGE      ((size_t)4096)
 #define HUGE_PAGE ((size_t)2 << 20) /* one page fault clears it */
 
 static atomic_size_t requests;
@@ -68,21 +68,12 @@ static size_t byte_count(size_t count, size_t size)
     return bytes ? bytes : 1;
 }
 
-/* Requests huge pages for an array, as a hint. */
-static void request_huge_pages(void *array, size_t bytes)
-{
-#if defined(__linux__)
-    uintptr_t first = ((uintptr_t)array + PAGE - 1) / PAGE * PAGE, end = ((uintptr_t)array + bytes) / PAGE * PAGE;
-    madvise((void *)first, end - first, MADV_HUGEPAGE);
-#endif
-}
-
 /* Allocates a large array that begins with a huge page. */
 static void *alloc_large(size_t bytes)
 {
     void *array = aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
     if (array)
-        request_huge_pages(array, bytes);
+        pages_request_huge(array, bytes);
     return array;
 }
 
@@ -121,7 +112,7 @@ void *array_realloc(void *array, size_t count, size_t size)
         return NULL;
     void *result = realloc(array, bytes);
     if (result && bytes >= LARGE)
-        request_huge_pages(result, bytes);
+        pages_request_huge(result, bytes);
     return result;
 }
 

@@ -1,5 +1,5 @@
-/* Advises the system in which order the pages of mapped files will be read, and drops pages: madvise(2) and
- * posix_fadvise(2). Start at pages_read_as. */
+/* Advises the system in which order the pages of mapped files will be read, drops pages, and requests huge ones:
+ * madvise(2) and posix_fadvise(2). Start at pages_read_as. */
 #include "base/pages.h"
 
 #include <fcntl.h>
@@ -33,6 +33,12 @@ void pages_read_as(const void *bytes, size_t size, enum pages_reading reading)
         return;
     madvise(pages.first, pages.size, reading == PAGES_SCATTERED ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
     madvise(pages.first, pages.size, reading == PAGES_SCATTERED ? MADV_RANDOM : MADV_NORMAL);
+}
+
+void pages_request_huge(void *bytes, size_t size)
+{
+    const struct pages pages = pages_within(bytes, size);
+    madvise(pages.first, pages.size, MADV_HUGEPAGE);
 }
 
 void pages_fetch(const void *bytes, size_t size)

@@ -12,6 +12,9 @@ enum pages_reading { PAGES_IN_ORDER, PAGES_SCATTERED };
 void pages_read_as(const void *bytes, size_t size, enum pages_reading reading);
 void pages_fetch(const void *bytes, size_t size);
 
+/* Requests huge pages for allocated memory, of which one page fault clears 2 MB. Only a hint. */
+void pages_request_huge(void *bytes, size_t size);
+
 /* A mapped file whose pages can be dropped: its address and its descriptor. Zeros: none. */
 struct pages_file {
     const unsigned char *bytes;
