@@ -34,8 +34,10 @@ TEST(zeroed_arrays_of_any_size_are_zero)
             array_free(used);
             OWNED_ARRAY char *bytes = functions[f](SIZES[k], 1);
             ck_assert_ptr_nonnull(bytes);
-            for (size_t i = 0; i < SIZES[k]; i++)
-                ck_assert(bytes[i] == 0);
+            size_t n_zero = 0;
+            while (n_zero < SIZES[k] && !bytes[n_zero])
+                n_zero++;
+            ck_assert_uint_eq(n_zero, SIZES[k]);
         }
 }
 
