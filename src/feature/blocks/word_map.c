@@ -19,12 +19,15 @@ struct filling {
     struct word_map *maps;
     const struct clv_recipe *recipe;
     int32_t width, height;
+    struct word_search searches[CLV_MAX_SCALES];
     int32_t *cell_word; /* of a strip */
     size_t capacity;
 };
 
 static void filling_release(struct filling *self)
 {
+    for (int32_t s = 0; s < self->recipe->n_scales; s++)
+        word_search_release(&self->searches[s]);
     array_free(self->cell_word);
 }
 
@@ -33,8 +36,7 @@ static enum clv_status fill_strip(void *context, const struct sift_strip *strip,
     struct filling *self = context;
     size_t n_cells = (size_t)strip->n_rows * (size_t)strip->n_columns;
     NEED(array_reserve((void **)&self->cell_word, &self->capacity, n_cells, sizeof *self->cell_word) == 0);
-    MUST(words_find(self->cell_word, &self->recipe->codebooks[strip->scale], self->recipe->word_search, strip->values,
-                    n_cells, err));
+    word_search_find(&self->searches[strip->scale], self->cell_word, strip->values, n_cells);
     int32_t step = self->recipe->step_px, width = self->width;
     const int32_t *cells = self->cell_word;
     for (int32_t r = 0; r < strip->n_rows; r++, cells += strip->n_columns) {
@@ -61,6 +63,9 @@ enum clv_status word_maps_init(struct word_map *maps, const uint8_t *rgb, int32_
     }
     OWNED(filling_release)
     struct filling filling = {.maps = maps, .recipe = recipe, .width = width, .height = height};
+    for (int32_t s = 0; s < recipe->n_scales; s++)
+        MUST(word_search_init(&filling.searches[s], &recipe->codebooks[s], recipe->word_search, words_best_level(),
+                              err));
     return sift_describe_strips(rgb, width, height, recipe, fill_strip, &filling, err);
 }
 

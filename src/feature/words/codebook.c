@@ -118,7 +118,7 @@ static enum clv_status iterate_lloyd(const struct clv_codebook *codebook, const 
     bool moved = true;
     for (int32_t iteration = 0; iteration < options->n_iterations && moved; iteration++) {
         FAIL_IF(stop_requested(options->progress), CLV_ERR_INTERRUPTED, "interrupted");
-        MUST(words_assign(word, codebook, samples->descriptors, samples->n, err));
+        MUST(words_find(word, codebook, CLV_WORD_SEARCH_EXACT, samples->descriptors, samples->n, err));
         moved = update_centres(codebook, samples, word, sum, count);
     }
     return CLV_OK;
@@ -151,7 +151,7 @@ enum clv_status codebook_learn(struct clv_codebook *codebook, double *distortion
     if (options->search == CLV_WORD_SEARCH_GROUPS)
         MUST(sort_into_groups(&learned, err));
     if (distortion) {
-        MUST(words_assign(word, &learned, samples.descriptors, samples.n, err));
+        MUST(words_find(word, &learned, CLV_WORD_SEARCH_EXACT, samples.descriptors, samples.n, err));
         *distortion = mean_square_distance(&learned, &samples, word);
     }
     array_free(codebook->centres);

@@ -4,7 +4,7 @@
  * integers, as in nearest_centre.c, so every instruction set finds the same words.
  *
  * Descriptors are sorted by group, so that both steps are small matrix products: a tile of descriptors against a block
- * of 16 centres. Start at words_assign_grouped_at, then search_chunk. */
+ * of 16 centres. Start at grouped_search_find, then search_chunk. */
 #include "feature/words/words.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ enum {
     MAX_GROUPS = WORDS_MAX_GROUPED / GROUP,
     N_SEARCHED = 4, /* groups whose centres a descriptor is compared with */
     TILE = 8,       /* descriptors that share one pass over a block */
-    CHUNK = 4096,   /* descriptors that are sorted by group at a time */
+    CHUNK = 2048,   /* descriptors that are sorted by group at a time */
     /* Score of lanes without a centre. All others are above -2^23; 32 times this one still fits into 32 bits. */
     NO_SCORE = -(1 << 26)
 };
@@ -49,12 +49,6 @@ struct grouped_search {
     int32_t *sorted;              /* [CHUNK * N_SEARCHED] descriptors sorted by group */
     int32_t *score;               /* [CHUNK] the best so far */
 };
-
-static void grouped_search_release(struct grouped_search *self)
-{
-    arrays_free(self->packed.blocks, self->packed.bias, self->group, self->sorted, self->score);
-    *self = (struct grouped_search){0};
-}
 
 /* Writes a centre to lane `lane` of a block. Layouts: vnni_pack, int16 [SIZE/2][16][2] for AVX2, otherwise int16
  * [16][SIZE]. */
@@ -295,28 +289,37 @@ static void search_chunk(struct grouped_search *self, int32_t *word, const uint8
         search_group(self, word, descriptors, g, self->sorted + start[g], start[g + 1] - start[g]);
 }
 
-enum clv_status words_assign_grouped_at(enum words_level level, int32_t *word, const struct clv_codebook *codebook,
-                                        const uint8_t *descriptors, size_t n, struct clv_error *err)
+void grouped_search_free(struct grouped_search *search)
 {
-    FAIL_IF(codebook->n_words < 1 || codebook->n_words > WORDS_MAX_GROUPED || !codebook->centres, CLV_ERR_USAGE,
+    if (search)
+        arrays_free(search->packed.blocks, search->packed.bias, search->group, search->sorted, search->score, search);
+}
+
+static void drop_search(struct grouped_search **search)
+{
+    grouped_search_free(*search);
+}
+
+enum clv_status grouped_search_new(struct grouped_search **search, const struct clv_codebook *codebook,
+                                   enum words_level level, struct clv_error *err)
+{
+    FAIL_IF(codebook->n_words > WORDS_MAX_GROUPED, CLV_ERR_USAGE,
             "codebook of %d words: 1 to %d can be searched by groups", codebook->n_words, WORDS_MAX_GROUPED);
-    OWNED(grouped_search_release) struct grouped_search self = {0};
-    MUST(pack_codebook(&self.packed, level, codebook, err));
-    self.group = array_alloc(CHUNK, sizeof *self.group);
-    self.sorted = array_alloc((size_t)CHUNK * N_SEARCHED, sizeof *self.sorted);
-    self.score = array_alloc(CHUNK, sizeof *self.score);
-    NEED(self.group && self.sorted && self.score);
-    for (size_t first = 0; first < n; first += CHUNK) {
-        int size = n - first < CHUNK ? (int)(n - first) : CHUNK;
-        search_chunk(&self, word + first, descriptors + first * SIZE, size);
-    }
+    OWNED(drop_search) struct grouped_search *self = array_zalloc(1, sizeof *self);
+    NEED(self);
+    MUST(pack_codebook(&self->packed, level, codebook, err));
+    self->group = array_alloc(CHUNK, sizeof *self->group);
+    self->sorted = array_alloc((size_t)CHUNK * N_SEARCHED, sizeof *self->sorted);
+    self->score = array_alloc(CHUNK, sizeof *self->score);
+    NEED(self->group && self->sorted && self->score);
+    *search = TAKE(self);
     return CLV_OK;
 }
 
-enum clv_status words_find(int32_t *word, const struct clv_codebook *codebook, int32_t search,
-                           const uint8_t *descriptors, size_t n, struct clv_error *err)
+void grouped_search_find(struct grouped_search *search, int32_t *word, const uint8_t *descriptors, size_t n)
 {
-    return search == CLV_WORD_SEARCH_GROUPS
-               ? words_assign_grouped_at(words_best_level(), word, codebook, descriptors, n, err)
-               : words_assign(word, codebook, descriptors, n, err);
+    for (size_t first = 0; first < n; first += CHUNK) {
+        int size = n - first < CHUNK ? (int)(n - first) : CHUNK;
+        search_chunk(search, word + first, descriptors + first * SIZE, size);
+    }
 }

@@ -4,7 +4,7 @@
  *
  * The vector kernels are small matrix products: a tile of descriptors against a block of centres whose coordinates are
  * interleaved, so that each lane of a vector accumulates one centre's score and a descriptor's coordinates are
- * broadcast. Start at words_assign_at. */
+ * broadcast. Start at word_search_init and word_search_find. */
 #include "feature/words/words.h"
 
 #include <string.h>
@@ -214,37 +214,75 @@ enum words_level words_best_level(void)
     return WORDS_PLAIN;
 }
 
-enum clv_status words_assign_at(enum words_level level, int32_t *word, const struct clv_codebook *codebook,
-                                const uint8_t *descriptors, size_t n, struct clv_error *err)
+void word_search_release(struct word_search *search)
 {
-    FAIL_IF(codebook->n_words < 1 || !codebook->centres, CLV_ERR_USAGE, "codebook is empty");
+    arrays_free(search->packed, search->bias);
+    grouped_search_free(search->groups);
+    *search = (struct word_search){0};
+}
+
+/* Packs the codebook for the exact search. */
+static enum clv_status pack_exact(struct word_search *self, struct clv_error *err)
+{
     enum { LANES = 32 }; /* the two blocks of the widest pass; every level pads to them */
-    int32_t n_padded = (codebook->n_words + LANES - 1) / LANES * LANES;
-    OWNED_ARRAY int32_t *bias = array_zalloc_aligned((size_t)n_padded, sizeof *bias);
-    OWNED_ARRAY void *packed = array_zalloc_aligned((size_t)n_padded * SIZE, level == WORDS_AVX2 ? 2 : 1);
-    NEED(bias && packed);
-    for (int32_t w = codebook->n_words; w < n_padded; w++)
-        bias[w] = INT32_MIN / 2; /* below every real score, so padding is never chosen */
+    const struct clv_codebook *codebook = self->codebook;
+    self->n_padded = (codebook->n_words + LANES - 1) / LANES * LANES;
+    self->bias = array_zalloc_aligned((size_t)self->n_padded, sizeof *self->bias);
+    NEED(self->bias);
+    for (int32_t w = codebook->n_words; w < self->n_padded; w++)
+        self->bias[w] = INT32_MIN / 2; /* below every real score, so padding is never chosen */
+    if (self->level == WORDS_PLAIN) {
+        for (int32_t w = 0; w < codebook->n_words; w++)
+            self->bias[w] = -square_norm(codebook->centres + (size_t)w * SIZE);
+        return CLV_OK;
+    }
+    self->packed = array_zalloc_aligned((size_t)self->n_padded * SIZE, self->level == WORDS_AVX2 ? 2 : 1);
+    NEED(self->packed);
 #ifdef HAVE_X86
-    if (level == WORDS_AVX512_VNNI) {
-        pack_vnni(packed, bias, codebook);
-        assign_vnni(word, packed, bias, n_padded / 16, descriptors, n);
-        return CLV_OK;
-    }
-    if (level == WORDS_AVX2) {
-        pack_avx2(packed, bias, codebook);
-        assign_avx2(word, packed, bias, n_padded / 8, descriptors, n);
-        return CLV_OK;
-    }
+    if (self->level == WORDS_AVX512_VNNI)
+        pack_vnni(self->packed, self->bias, codebook);
+    else
+        pack_avx2(self->packed, self->bias, codebook);
 #endif
-    for (int32_t w = 0; w < codebook->n_words; w++)
-        bias[w] = -square_norm(codebook->centres + (size_t)w * SIZE);
-    assign_plain(word, codebook, bias, descriptors, n);
     return CLV_OK;
 }
 
-enum clv_status words_assign(int32_t *word, const struct clv_codebook *codebook, const uint8_t *descriptors, size_t n,
-                             struct clv_error *err)
+enum clv_status word_search_init(struct word_search *search, const struct clv_codebook *codebook, int32_t by,
+                                 enum words_level level, struct clv_error *err)
 {
-    return words_assign_at(words_best_level(), word, codebook, descriptors, n, err);
+    *search = (struct word_search){.codebook = codebook, .level = level};
+    FAIL_IF(codebook->n_words < 1 || !codebook->centres, CLV_ERR_USAGE, "codebook is empty");
+    enum clv_status status = by == CLV_WORD_SEARCH_GROUPS ? grouped_search_new(&search->groups, codebook, level, err)
+                                                          : pack_exact(search, err);
+    if (status)
+        word_search_release(search);
+    return status;
+}
+
+void word_search_find(struct word_search *search, int32_t *word, const uint8_t *descriptors, size_t n)
+{
+    if (search->groups) {
+        grouped_search_find(search->groups, word, descriptors, n);
+        return;
+    }
+#ifdef HAVE_X86
+    if (search->level == WORDS_AVX512_VNNI) {
+        assign_vnni(word, search->packed, search->bias, search->n_padded / 16, descriptors, n);
+        return;
+    }
+    if (search->level == WORDS_AVX2) {
+        assign_avx2(word, search->packed, search->bias, search->n_padded / 8, descriptors, n);
+        return;
+    }
+#endif
+    assign_plain(word, search->codebook, search->bias, descriptors, n);
+}
+
+enum clv_status words_find(int32_t *word, const struct clv_codebook *codebook, int32_t by, const uint8_t *descriptors,
+                           size_t n, struct clv_error *err)
+{
+    OWNED(word_search_release) struct word_search search = {0};
+    MUST(word_search_init(&search, codebook, by, words_best_level(), err));
+    word_search_find(&search, word, descriptors, n);
+    return CLV_OK;
 }

@@ -126,28 +126,40 @@ enum words_level words_best_level(void);
 enum clv_status centres_seed_at(enum words_level level, uint8_t *centres, const struct codebook_samples *samples,
                                 const struct codebook_options *options, struct clv_error *err) CLV_CHECK;
 
-/* word[i] = the centre nearest to descriptors[i] in Euclidean distance, the lowest on ties; descriptors[n][128]. The
- * processor must support `level`. O(n x n_words x 128); memory O(n_words). */
-enum clv_status words_assign_at(enum words_level level, int32_t *word, const struct clv_codebook *codebook,
-                                const uint8_t *descriptors, size_t n, struct clv_error *err) CLV_CHECK;
+/* A codebook packed for one way of searching and one instruction set, so that the calls for one image share the packing
+ * (nearest_centre.c). A search has scratch memory: each thread needs its own. */
+struct word_search {
+    const struct clv_codebook *codebook; /* a view */
+    enum words_level level;
+    int32_t n_padded;              /* words of the exact search, with padding */
+    void *packed;                  /* [n_padded][128], in the kernels' layout; NULL by groups and at WORDS_PLAIN */
+    int32_t *bias;                 /* [n_padded]; NULL by groups */
+    struct grouped_search *groups; /* NULL unless by groups */
+};
+void word_search_release(struct word_search *search);
 
-/* Assigns words at the best level that the processor supports. */
-enum clv_status words_assign(int32_t *word, const struct clv_codebook *codebook, const uint8_t *descriptors, size_t n,
-                             struct clv_error *err) CLV_CHECK;
+/* Packs a codebook for the search `by` (enum clv_word_search) at a level that the processor supports. CLV_ERR_USAGE for
+ * an empty codebook, or for one of more than WORDS_MAX_GROUPED words by groups. O(n_words x 128). */
+enum clv_status word_search_init(struct word_search *search, const struct clv_codebook *codebook, int32_t by,
+                                 enum words_level level, struct clv_error *err) CLV_CHECK;
 
-/* Codebooks whose centres are sorted into groups: each WORDS_GROUP successive ones are similar (the last group may be
- * smaller). */
+/* word[i] = the centre nearest to descriptors[i] in Euclidean distance, the lowest on ties; by groups, the nearest one
+ * in the four groups whose means are nearest, and on ties the lowest group. Words are the same at every level.
+ * descriptors[n][128]. O(n x n_words x 128), by groups O(n x (n_words / 16 + 64) x 128). */
+void word_search_find(struct word_search *search, int32_t *word, const uint8_t *descriptors, size_t n);
+
+/* Finds the words of descriptors[n][128] by one search at the best level that the processor supports. */
+enum clv_status words_find(int32_t *word, const struct clv_codebook *codebook, int32_t by, const uint8_t *descriptors,
+                           size_t n, struct clv_error *err) CLV_CHECK;
+
+/* Search by groups (grouped_words.c) in a codebook whose centres are sorted into groups: each WORDS_GROUP successive
+ * ones are similar (the last group may be smaller). */
 enum { WORDS_GROUP = VNNI_LANES, WORDS_MAX_GROUPED = CLV_MAX_GROUPED_WORDS };
-
-/* word[i] = the nearest centre to descriptors[i] in the four groups whose means are nearest to it. Ties take the lowest
- * word or group; words are the same at every level. At most WORDS_MAX_GROUPED words. O(n x (n_words / 16 + 64) x 128);
- * memory O(n_words). */
-enum clv_status words_assign_grouped_at(enum words_level level, int32_t *word, const struct clv_codebook *codebook,
-                                        const uint8_t *descriptors, size_t n, struct clv_error *err) CLV_CHECK;
-
-/* Finds words by `search` (enum clv_word_search), at the best level that the processor supports. */
-enum clv_status words_find(int32_t *word, const struct clv_codebook *codebook, int32_t search,
-                           const uint8_t *descriptors, size_t n, struct clv_error *err) CLV_CHECK;
+struct grouped_search;
+enum clv_status grouped_search_new(struct grouped_search **search, const struct clv_codebook *codebook,
+                                   enum words_level level, struct clv_error *err) CLV_CHECK;
+void grouped_search_find(struct grouped_search *search, int32_t *word, const uint8_t *descriptors, size_t n);
+void grouped_search_free(struct grouped_search *search); /* NULL is allowed */
 
 /* Dense SIFT on a grid that covers the whole image: every pixel has a nearest descriptor, even in an image of 1x1. */
 

@@ -49,7 +49,7 @@ TEST(clusters_that_are_apart_are_found)
     double distortion;
     must(learn(&codebook, &distortion, descriptors, N, K, 20, 1, NULL, err));
     int32_t word[N];
-    must(words_assign(word, &codebook, descriptors, N, err));
+    must(words_find(word, &codebook, CLV_WORD_SEARCH_EXACT, descriptors, N, err));
     for (int i = 0; i < N; i++)
         ck_assert_int_eq(word[i], word[i % K]);
     for (int i = 0; i < K; i++)

@@ -35,12 +35,20 @@ static int32_t nearest(const struct clv_codebook *codebook, const uint8_t *x)
     return best;
 }
 
+static void find_at(enum words_level level, int32_t *word, const struct clv_codebook *codebook, int32_t by,
+                    const uint8_t *descriptors, size_t n)
+{
+    OWNED(word_search_release) struct word_search search = {0};
+    must(word_search_init(&search, codebook, by, level, err));
+    word_search_find(&search, word, descriptors, n);
+}
+
 static void check_all_levels(const struct clv_codebook *codebook, const uint8_t *descriptors, size_t n)
 {
     OWNED_ARRAY int32_t *word = malloc(n * sizeof *word);
     for (int level = WORDS_PLAIN; level <= (int)words_best_level(); level++) {
         memset(word, -1, n * sizeof *word);
-        must(words_assign_at((enum words_level)level, word, codebook, descriptors, n, err));
+        find_at((enum words_level)level, word, codebook, CLV_WORD_SEARCH_EXACT, descriptors, n);
         for (size_t i = 0; i < n; i++)
             ck_assert_msg(word[i] == nearest(codebook, descriptors + i * SIZE),
                           "level %d, descriptor %zu: word %d, not %d", level, i, word[i],
@@ -85,7 +93,7 @@ TEST(ties_go_to_the_lowest_word)
     OWNED_ARRAY uint8_t *descriptors = random_bytes(50, 256, 4);
     int32_t word[50];
     for (int level = WORDS_PLAIN; level <= (int)words_best_level(); level++) {
-        must(words_assign_at((enum words_level)level, word, &codebook, descriptors, 50, err));
+        find_at((enum words_level)level, word, &codebook, CLV_WORD_SEARCH_EXACT, descriptors, 50);
         for (int i = 0; i < 50; i++)
             ck_assert_int_lt(word[i], 8);
     }
@@ -108,7 +116,7 @@ TEST(words_are_those_of_vlfeat)
     vl_uint32 theirs[N];
     vl_kmeans_quantize(kmeans, theirs, NULL, x, N);
     int32_t ours[N];
-    must(words_assign(ours, &codebook, descriptors, N, err));
+    must(words_find(ours, &codebook, CLV_WORD_SEARCH_EXACT, descriptors, N, err));
     for (int i = 0; i < N; i++)
         ck_assert_int_eq(ours[i], (int)theirs[i]);
     vl_kmeans_delete(kmeans);
@@ -120,7 +128,8 @@ TEST(an_empty_codebook_is_refused)
     struct clv_codebook codebook = {0};
     uint8_t descriptor[SIZE] = {0};
     int32_t word;
-    must_fail(CLV_ERR_USAGE, "codebook is empty", words_assign(&word, &codebook, descriptor, 1, err));
+    must_fail(CLV_ERR_USAGE, "codebook is empty",
+              words_find(&word, &codebook, CLV_WORD_SEARCH_EXACT, descriptor, 1, err));
 }
 
 static long score_of(const uint8_t *c, const uint8_t *x)
@@ -177,7 +186,7 @@ TEST(words_by_groups_are_the_nearest_of_four_groups_at_every_level_and_size)
                 OWNED_ARRAY uint8_t *descriptors = random_bytes(n, ranges[r], 2);
                 OWNED_ARRAY int32_t *word = malloc(n * sizeof *word);
                 for (int level = WORDS_PLAIN; level <= (int)words_best_level(); level++) {
-                    must(words_assign_grouped_at((enum words_level)level, word, &codebook, descriptors, n, err));
+                    find_at((enum words_level)level, word, &codebook, CLV_WORD_SEARCH_GROUPS, descriptors, n);
                     for (size_t i = 0; i < n; i++)
                         ck_assert_int_eq(word[i], nearest_of_groups(&codebook, descriptors + i * SIZE));
                 }
@@ -207,5 +216,5 @@ TEST(more_than_512_words_are_not_found_by_groups)
     int32_t word;
     must_fail(CLV_ERR_USAGE, "codebook of 513 words",
               words_find(&word, &codebook, CLV_WORD_SEARCH_GROUPS, centres, 1, err));
-    must_fail(CLV_ERR_USAGE, "codebook of 0 words", words_find(&word, &none, CLV_WORD_SEARCH_GROUPS, centres, 1, err));
+    must_fail(CLV_ERR_USAGE, "codebook is empty", words_find(&word, &none, CLV_WORD_SEARCH_GROUPS, centres, 1, err));
 }
