@@ -412,6 +412,11 @@ TEST(links_to_folders_are_followed_once_which_a_note_reports)
                        "linked/images2 && cleave train --learner ssvm --data linked %s -o linked.cleave",
                        SAMPLE_TRAINING),
         "images    12,");
+    EXPECT_PARTS(expect_success("mkdir away && cp -r $SET/images $SET/masks away && mkdir -p within/images "
+                                "within/masks && ln -s ../../away/images within/images/more && ln -s ../../away/masks "
+                                "within/masks/more && cleave train --learner ssvm --data within %s -o within.cleave",
+                                SAMPLE_TRAINING),
+                 "within: 2 links to folders were followed", "images    12,");
 }
 
 SETUP_ONCE(sample_setup, NULL)

@@ -41,6 +41,7 @@ TEST(weights_above_a_share_of_the_largest_and_variances_are_reported)
     ck_assert_double_eq(number_after(json, "\"weights_above_threshold\":"), n);
     ck_assert_double_eq(number_after(json, "\"least_variance\":"), least);
     ck_assert_double_eq(number_after(json, "\"largest_variance\":"), most);
+    EXPECT_PARTS(expect_success("cleave inspect m"), formatted("variances %.3g to %.3g", least, most));
 }
 
 /* Largest magnitude first, whatever its sign, and the first of equal ones. */

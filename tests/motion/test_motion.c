@@ -105,6 +105,28 @@ TESTS(a_texture_that_moves_is_followed_to_a_part_of_a_pixel_however_far, 0, size
     ck_assert_msg(largest < 0.2 && sum / n < 0.08, "%g on average, %g at most", sum / n, largest);
 }
 
+/* Each place starts from the coarser level's motion there, not from that of another place. */
+TEST(halves_that_move_apart_are_followed_to_both_sides)
+{
+    enum { W = 256, H = 96, MARGIN = 24, MOTION = 15 };
+    OWNED(clv_image_release) struct clv_image from = shifted(W, H, 0, 0), to = shifted(W, H, -MOTION, 0);
+    OWNED(clv_image_release) struct clv_image right = shifted(W, H, MOTION, 0);
+    for (int y = 0; y < H; y++)
+        memcpy(to.pixels + 3 * (y * W + W / 2), right.pixels + 3 * (y * W + W / 2), 3 * W / 2);
+    OWNED_ARRAY float *flow = flow_of(&from, &to);
+    double sum = 0;
+    int n = 0;
+    for (int y = MARGIN; y < H - MARGIN; y++)
+        for (int x = MARGIN; x < W - MARGIN; x++) {
+            const float *at = flow + 2 * (y * W + x);
+            if (abs(x - W / 2) > 2 * MARGIN) {
+                sum += hypot((double)at[0] - (x < W / 2 ? -MOTION : MOTION), (double)at[1]);
+                n++;
+            }
+        }
+    ck_assert_msg(sum / n < 0.1, "%g pixels off on average", sum / n);
+}
+
 /* Lightness that changes as a whole is no motion: patches are compared without their means. */
 TEST(a_change_of_light_is_no_motion)
 {

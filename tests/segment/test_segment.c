@@ -60,6 +60,26 @@ TEST(labels_are_the_commands_masks)
     clv_oracle_free(options.oracle);
 }
 
+TEST(one_sample_is_a_draw_by_the_seed)
+{
+    static uint8_t labels[4][MAX_PIXELS];
+    struct clv_segment_options options;
+    OWNED(clv_model_release) struct clv_model model = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
+    must(clv_model_read(&model, sample_model(), err));
+    must(clv_image_read(&image, formatted("%s/images/0001.jpg", sample_set()), NULL, err));
+    clv_segment_defaults(&options);
+    must(clv_segment(labels[3], &model, &image, &options, err));
+    options.n_samples = 1;
+    for (int k = 0; k < 3; k++) {
+        options.seed = (uint64_t)k / 2;
+        must(clv_segment(labels[k], &model, &image, &options, err));
+    }
+    ck_assert_mem_eq(labels[0], labels[1], sizeof labels[0]);
+    ck_assert_mem_ne(labels[0], labels[2], sizeof labels[0]);
+    ck_assert_mem_ne(labels[0], labels[3], sizeof labels[0]);
+}
+
 /* The sample's masks, and a third label where the animal is in the image's left half. */
 TEST(labels_of_patches_and_more_than_two_are_the_commands_masks)
 {
