@@ -3,9 +3,10 @@
  * first frames of DAVIS), grids, paths and others. Then new noise on the kept graphs of superpixels of horses: only sets
  * all capacities, solves, and reads all labels. Times are CPU times, medians of nine interleaved pairs.
  *
- *     solve [--max-nodes N] [ROW]    N is 9600 if it is not given, 614400 at most, which takes hours; rows as they are
- *                                    printed; D1, D2, D3 are the last ones
- *     solve FILE.max..               problems in DIMACS format, gzip or plain */
+ *     solve [--max-nodes N] [--every K] [ROW]    N is 9600 if it is not given, 614400 at most, which takes hours; takes
+ *                                                every K-th photograph; rows as they are printed; D1, D2, D3 are the
+ *                                                last ones
+ *     solve FILE.max..                           problems in DIMACS format, gzip or plain */
 #include "cut_graphs.h"
 #include "dimacs.h"
 #include "graphs.h"
@@ -342,13 +343,22 @@ static void run_regions(struct ratios *all, const struct photos *photos, int32_t
     }
 }
 
-static void run_table(int32_t largest, const char *only)
+static void keep_every(struct photos *self, int step)
+{
+    int n = self->n;
+    self->n = 0;
+    for (int p = 0; p < n; p += step)
+        memmove(self->paths[self->n++], self->paths[p], sizeof *self->paths);
+}
+
+static void run_table(int32_t largest, int step, const char *only)
 {
     static const char *const names[] = {"grid", "path", "path by its ends", "tree", "star", "two hubs", "ladder"};
     static struct photos photos;
     struct ratios all = {0};
     add_photos(&photos, "horses", "");
     add_photos(&photos, "davis", "\tfirst\t");
+    keep_every(&photos, step);
     for (int s = 0; s < N_SIZES && sizes[s] <= largest; s++) {
         run_regions(&all, &photos, sizes[s], only);
         for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
@@ -443,13 +453,22 @@ int main(int argc, char **argv)
         largest = (int32_t)strtol(argv[at + 1], NULL, 10);
         at += 2;
     }
+    int step = 1;
+    if (at + 1 < argc && strcmp(argv[at], "--every") == 0) {
+        step = (int)strtol(argv[at + 1], NULL, 10);
+        at += 2;
+    }
+    if (step < 1) {
+        fprintf(stderr, "solve: --every takes a number from 1\n");
+        return 2;
+    }
     for (int k = at; k < argc && is_file(argv[at]); k++)
         run_file(argv[k]);
     if (at < argc && is_file(argv[at]))
         return 0;
     const char *only = at < argc ? argv[at] : NULL;
     if (!only || only[0] != 'D')
-        run_table(largest, only);
+        run_table(largest, step, only);
     if (!only || only[0] == 'D') {
         char *arguments[] = {argv[0], (char *)(only ? only : "all"), NULL};
         run_benchmark(2, arguments, N_GRAPHS, run);
