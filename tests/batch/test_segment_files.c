@@ -246,6 +246,14 @@ TEST(what_cannot_be_met_is_refused_before_anything_is_written)
     call.options.model_path = "missing.cleave";
     refuse(&call, CLV_ERR_NO_INPUT, "missing.cleave");
     prepare(&call, &model, "out");
+    call.options.sequence = true;
+    call.options.decode = CLV_DECODING_MARGINALS;
+    refuse(&call, CLV_ERR_USAGE, "--decode cannot be used with --sequence");
+    prepare(&call, NULL, "out");
+    call.options.boxes = "1,2,30,40";
+    call.options.sequence = true;
+    refuse(&call, CLV_ERR_USAGE, "--sequence cannot be used with --boxes");
+    prepare(&call, &model, "out");
     call.options.clear_border = true;
     refuse(&call, CLV_ERR_USAGE, "--clear-border needs --objects");
 }

@@ -114,6 +114,19 @@ TEST(masks_next_to_the_images_are_no_images)
     ck_assert_str_eq(set.items[1].mask, here("masks/sub/b.png"));
 }
 
+TEST(a_manifest_in_the_folder_tells_which_images_are_of_the_set)
+{
+    OWNED(clv_set_release) struct clv_set set = {0};
+    static const char manifest[] = "image\tsplit\na.jpg\ttest\n";
+    put_image("a.jpg", true);
+    put_image("b.jpg", true);
+    put("manifest.tsv", manifest, sizeof manifest - 1);
+    must(clv_set_read(&set, temporary_folder(), err));
+    ck_assert_uint_eq(set.n_items, 1);
+    ck_assert_str_eq(set.items[0].name, "a.jpg");
+    ck_assert_str_eq(set.items[0].split, "test");
+}
+
 TEST(images_and_masks_are_paired_by_stem)
 {
     struct clv_set set = {0};

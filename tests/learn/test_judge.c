@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "learn/chains.h"
+#include "learn/learners.h"
 #include "learn/margin/margin.h"
 
 static char said[4][512];
@@ -161,6 +162,23 @@ TEST(trainings_that_go_astray_say_so)
                                                 "that are all 0: it went astray; a lower --rate may help",
                                                 reached(&result), result.at_zero));
     }
+}
+
+/* Without a loss at w = 0 there is nothing to gain. */
+TEST(a_training_that_ends_where_it_began_did_not_go_astray)
+{
+    struct clv_curve_point point = {.objective = NAN};
+    const struct clv_training_result result = {.curve = &point, .n_curve = 1};
+    const struct clv_learner *learner = clv_learner_find("perceptron");
+    struct clv_training training;
+    clv_training_defaults(&training, learner);
+    training.progress = &listening;
+    n_said = 0;
+    training_judge(learner, &training, &result);
+    ck_assert_int_eq(n_said, 0);
+    point.train_loss = 1e-9;
+    training_judge(learner, &training, &result);
+    ck_assert_int_eq(n_said, 1);
 }
 
 TEST(trainings_that_end_far_from_their_bound_say_so)

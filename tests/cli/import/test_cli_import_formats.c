@@ -410,6 +410,7 @@ TEST(colours_of_voc_are_labels_by_labelmap_and_objects_come_along)
     static const int32_t numbers[WIDTH] = {1, 1, 2, 2, 3, 3};
     ck_assert_mem_eq(map.objects, numbers, sizeof numbers);
     run_here("[ \"$(cut -f1,2 set/labels.tsv | tr '\t\n' ': ')\" = 'value:name 0:background 1:car 2:person ' ]");
+    put_colours("v/SegmentationClass/a.png", classes, "000122000000" EMPTY EMPTY EMPTY EMPTY EMPTY EMPTY EMPTY);
     expect_error(66, "colour 250,50,83 is none of VOC's", "rm v/labelmap.txt; cleave import voc v -o none");
 }
 

@@ -133,6 +133,17 @@ TEST(one_file_has_a_page_for_each_frame_the_given_ones_too)
                  "\"$CLEAVE\" propagate --data %s/manifest.tsv --split rest -o %s/l.tif", set, set);
 }
 
+/* The mask of one is given. */
+TEST(two_frames_are_two_pages)
+{
+    uint32_t n = 0;
+    write_frames("two", false);
+    run_here("rm two/images/f1* && cleave propagate -q two -o l.tif");
+    must(clv_image_count(&n, here("l.tif"), err));
+    ck_assert_uint_eq(n, 2);
+    run_here("cp l.tif once.tif && cleave propagate -q --resume two -o l.tif && cmp l.tif once.tif");
+}
+
 TEST(a_resumed_file_of_pages_has_the_report_of_one_run)
 {
     write_frames("few", false);

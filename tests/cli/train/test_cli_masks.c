@@ -189,6 +189,16 @@ TEST(every_door_that_reads_masks_names_the_command)
     run_here("cleave import masks pred --images set/images -o pred-labels && cleave score set pred-labels/masks");
 }
 
+TEST(advice_is_about_the_mask_that_is_wrong_not_about_others)
+{
+    make_set(1, "png", binary);
+    size_t size;
+    OWNED_ARRAY uint8_t *file = binary(&size, WIDTH / 2, HEIGHT / 2, 0);
+    spill(here("set/masks/2.png"), file, size);
+    expect_error(65, "set/masks/2.png: mask is 20x15, image is 40x30; images are 2 times as large",
+                 "cleave features set -o f.safetensors");
+}
+
 TEST(two_folders_of_images_and_masks_become_one_set)
 {
     make_set(1, "png", binary);

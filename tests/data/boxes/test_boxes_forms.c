@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data/boxes/boxes_text.h"
+#include "support/requests.h"
 
 /* Box `index` of the image in an image of 200x100 pixels. */
 static void check(const struct clv_boxes *boxes, const char *image, size_t index, const char *label, double x, double y,
@@ -115,6 +116,27 @@ TEST(label_studio_counts_in_percent_and_renames_uploads)
     bad("ls.json", "[{\"data\":{}}]", "task 1: its data name no image");
     bad("ls.json", "[3]", "not Label Studio's");
     bad("ls.json", "[{\"data\":{\"image\":\"a.jpg\"}},7]", "element 2 is not an object");
+}
+
+/* Reads a task list whose second image has a box, and finds that. */
+static enum clv_status read_and_find(const char *path, struct clv_error *err)
+{
+    OWNED(clv_boxes_release) struct clv_boxes boxes = {0};
+    const struct clv_image_boxes *entry = NULL;
+    MUST(clv_boxes_read(&boxes, path, err));
+    MUST(clv_boxes_find(&entry, &boxes, "images/b.jpg", err));
+    ck_assert(entry && entry->n_boxes == 1);
+    return CLV_OK;
+}
+
+TEST(label_studio_tasks_are_read_whole_or_memory_is_out)
+{
+    static const char tasks[] =
+        "[{\"data\":{\"image\":\"a.jpg\"},\"annotations\":[{\"result\":[]}]},"
+        "{\"data\":{\"image\":\"b.jpg\"},\"annotations\":[{\"result\":[{\"type\":\"rectanglelabels\",\"value\":"
+        "{\"x\":0,\"y\":0,\"width\":50,\"height\":50,\"rotation\":0,\"rectanglelabels\":[\"cow\"]}}]}]}]";
+    const char *path = file("ls.json", tasks, strlen(tasks));
+    must_survive_failed_requests(read_and_find(path, err));
 }
 
 TEST(tables_are_read_by_the_names_in_use)

@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "feature/blocks/blocks.h"
 #include "feature/recipe/recipe.h"
+#include "image/raster/raster.h"
 #include "support/sample.h"
 #include "support/support.h"
 
@@ -319,4 +320,37 @@ TEST(maps_unlike_those_of_training_are_reported_once)
     ck_assert_uint_eq(drifted_after(&recipe, &other), 1);
     recipe.maps[0].use = CLV_MAP_USE_IGNORED;
     ck_assert_uint_eq(drifted_after(&recipe, &other), 0);
+}
+
+/* Means of the parts of a scene, 4 x 4 of 3 x 2 pixels, and their deviation. Their values differ along both sides. */
+TEST(of_a_scene_the_parts_are_what_is_usual_of_its_bands)
+{
+    enum { ACROSS = 4, N_PARTS = ACROSS * ACROSS };
+    const struct clv_bands bands = {.n_bands = 1, .low = {0}, .high = {255}, .scale = 1};
+    const struct clv_image_limits limits = {.bands = &bands};
+    OWNED(clv_set_release) struct clv_set set = {0};
+    OWNED(clv_map_release) struct clv_map map = {0};
+    OWNED(clv_recipe_release) struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 0);
+    uint8_t values[N_PIXELS];
+    double mean[N_PARTS] = {0}, sum = 0, squares = 0;
+    for (int p = 0; p < N_PIXELS; p++)
+        values[p] = (uint8_t)(3 * (p % WIDTH) * (p % WIDTH) % 101 + 9 * (p / WIDTH));
+    run_here("printf 'image\\tmaps.net\\na.tif\\ta.tif\\n' >scene.tsv");
+    const char *path = here("a.tif");
+    must(raster_write_labels(path, &(struct label_image){WIDTH, HEIGHT, values, NULL, 0}, NULL, err));
+    must(clv_map_read(&map, path, CLV_MAP_LAYOUT_BANDS, &limits, err));
+    ck_assert(map.width == WIDTH && map.height == HEIGHT && map.n_channels == 1);
+    for (int p = 0; p < N_PIXELS; p++)
+        mean[p / WIDTH * ACROSS / HEIGHT * ACROSS + p % WIDTH * ACROSS / WIDTH] +=
+            (double)map.values[p] * N_PARTS / N_PIXELS;
+    for (int part = 0; part < N_PARTS; part++)
+        sum += mean[part] / N_PARTS;
+    for (int part = 0; part < N_PARTS; part++)
+        squares += (mean[part] - sum) * (mean[part] - sum) / (N_PARTS - 1);
+    must(clv_set_read_manifest(&set, here("scene.tsv"), err));
+    recipe.maps[0].layout = CLV_MAP_LAYOUT_BANDS;
+    must(recipe_learn_maps(&recipe, &set, 1, &limits, NULL, err));
+    const float *standard = recipe.maps[0].standard, *usual = recipe.maps[0].usual;
+    ck_assert_double_eq_tol((double)usual[0], (sum - (double)standard[0]) * (double)standard[1], 1e-5);
+    ck_assert_double_eq_tol((double)usual[1] / (sqrt(squares) * (double)standard[1]), 1, 1e-5);
 }

@@ -342,6 +342,8 @@ TEST(bad_options_are_refused_by_value)
     REFUSED("which nodes are visible", mode = CLV_BP_MIXED);
     good.is_visible = is_visible;
     REFUSED("node 1: is_visible is 2", mode = CLV_BP_MIXED);
+    is_visible[0] = 2;
+    REFUSED("node 0: is_visible is 2", mode = CLV_BP_MIXED);
 #undef REFUSED
 }
 

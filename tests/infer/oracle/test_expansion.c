@@ -160,6 +160,11 @@ TEST(tables_that_no_cut_can_move_are_refused)
     must_fail(CLV_ERR_DATA, "edge 0", clv_oracle_swap(oracle, y, NULL, &field, err));
     field.form = CLV_PAIRWISE_FULL;
     field.pairwise = table;
+    for (int i = 0; i < 9; i++)
+        table[i] = 5; /* apart scores as alike: a cut can move that */
+    must(clv_oracle_swap(oracle, y, NULL, &field, err));
+    ck_assert(y[0] == 0 && y[1] == 0);
+    must(clv_oracle_expand(oracle, y, NULL, &field, err));
     unary[4] = NAN;
     must_fail(CLV_ERR_DATA, "node 1", clv_oracle_swap(oracle, y, NULL, &field, err));
     must_fail(CLV_ERR_DATA, "node 1", clv_oracle_expand(oracle, y, NULL, &field, err));

@@ -50,3 +50,16 @@ TEST(losses_count_known_nodes_alone)
     ck_assert_double_eq(known_loss(&all, 2, y), 2 + 8);
     ck_assert_double_eq(known_loss(&all, 2, known), 0.5 + 4);
 }
+
+/* Who pages features in and out must know of each access, whichever thread makes it. */
+TEST(decoders_of_a_trainings_examples_tell_its_dataset_what_they_read)
+{
+    OWNED(toy_release) struct toy toy = {0};
+    OWNED(examples_release) struct examples examples = {0};
+    toy_random(&toy, 3, 5, &(struct clv_weight_layout){2, 4, 2, CLV_PAIRWISE_POTTS}, 1);
+    struct clv_training training = toy_training(&toy, "ssvm");
+    training.n_threads = 2;
+    must(examples_open(&examples, &training, true, err));
+    for (int t = 0; t < examples.n_threads; t++)
+        ck_assert_ptr_eq(examples.decoders[t].source, toy.dataset);
+}

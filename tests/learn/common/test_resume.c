@@ -10,6 +10,7 @@
 #include "learn/chains.h"
 #include "learn/common/common.h"
 #include "support/disk.h"
+#include "support/sample.h"
 
 enum { MOST_SETTINGS = 6 };
 
@@ -163,6 +164,26 @@ TESTS(a_training_that_is_killed_after_any_step_goes_on_to_the_same_bytes, 0, N_V
         must_be_same(&whole, &rest, &self.training);
     }
     ck_assert_int_ge(n_killed, 4);
+    toy_release(&self.toy);
+}
+
+/* No step of the first pass is done again. */
+TEST(a_training_that_is_killed_within_its_first_pass_goes_on_with_the_next_step)
+{
+    static const struct variant variant = {"perceptron", CUTS, {{"passes", 7}}, false, false};
+    const struct clv_learner *learner = clv_learner_find(variant.learner);
+    struct case_of self;
+    OWNED(clv_training_result_release) struct clv_training_result result = {0};
+    open_case(&self, &variant);
+    self.training.checkpoints = &self.checkpoints;
+    ck_assert(kill_at(&self, learner, 5));
+    rename(self.checkpoints.path, here("fifth"));
+    ck_assert(kill_at(&self, learner, 4));
+    self.checkpoints.every_s = 0;
+    disk_renames = 1;
+    must_fail(CLV_ERR_CREATE, "", clv_train(&result, learner, &self.training, err));
+    disk_renames = -1;
+    ck_assert(same_bytes(self.checkpoints.path, here("fifth")));
     toy_release(&self.toy);
 }
 

@@ -164,7 +164,8 @@ TEST(scores_are_level_between_missed_pixels_and_those_too_many)
     for (int k = 0; k < 2; k++) {
         fixture.source.iou_weight = weights[k];
         struct refinement refining = learned(&fixture);
-        ck_assert_double_gt(fabs(refining.bias), 0.05); /* or it would not matter */
+        ck_assert_double_gt(fabs(refining.bias), 0.05);     /* or it would not matter */
+        ck_assert_double_gt(refining.options.nearby, 0.01); /* colours nearby tell something in photos */
         ck_assert_double_eq_tol(imbalance(&fixture, &refining), 0, 0.12);
     }
 }
