@@ -327,8 +327,9 @@ void maxflow_search(struct maxflow *graph);
  * from its flow. */
 bool maxflow_push(struct maxflow *graph);
 
-/* Sets the core's labels when its flow is maximal: 1 for the nodes that the remaining excess reaches. */
-void maxflow_read_core(struct maxflow *graph);
+/* Sets the core's labels when its flow is maximal: 1 for the nodes that the remaining excess reaches. Up to
+ * `most_sweeps` sweeps through all nodes come before the search, which pays off where it reaches most of them. */
+void maxflow_read_core(struct maxflow *graph, int most_sweeps);
 
 /* Sets the labels of leaves, from those of the core. */
 void maxflow_read_leaves(struct maxflow *graph);

@@ -18,6 +18,8 @@ struct levels {
  * larger ones. */
 #define SCANNED_DISTANCES 3
 
+#define REACHED 1 /* in place of the distance of a core node that excess reaches, when labels are read */
+
 /* Computes the distances 0 .. SCANNED_DISTANCES. queue[] gets the nodes at the last one. Returns their number, 0 if all
  * nodes have a distance. */
 static inline int32_t measure_near(struct maxflow *graph, struct levels *levels, int32_t *queue, int has_avx2)
@@ -195,27 +197,70 @@ ROWS_CLONE static bool push_strong_avx2(struct maxflow *graph, int64_t budget)
     return push_all(graph, budget, 1, 1);
 }
 
-void maxflow_read_core(struct maxflow *graph)
+/* Whether an arc with capacity leads to node i from a node that excess reaches. */
+static inline bool is_reached(const struct maxflow *graph, int32_t i)
+{
+    const struct maxflow_arc *arc = graph->arc;
+    for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++)
+        if (graph->distance[arc[k].head] == REACHED && arc[k].sum > arc[k].residual)
+            return true;
+    return false;
+}
+
+/* Continues breadth-first from all nodes that are reached. */
+static void reach_rest(struct maxflow *graph)
 {
     const struct maxflow_arc *restrict arc = graph->arc;
     int32_t *restrict queue = graph->queue + graph->n_decided, *restrict distance = graph->distance, tail = 0;
     for (int32_t c = 0; c < graph->n_core; c++) {
-        int32_t i = graph->core[c], has_excess = graph->excess[i] > 0;
-        distance[i] = has_excess ? MAXFLOW_LEAF : 0;
-        queue[tail] = i;
-        tail += has_excess;
+        queue[tail] = graph->core[c];
+        tail += distance[graph->core[c]] == REACHED;
     }
     for (int32_t at = 0; at < tail && tail < graph->n_core; at++) {
         int32_t i = queue[at];
         for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
             int32_t to = arc[k].head, is_unreached = (arc[k].residual > 0) & (distance[to] == 0);
-            distance[to] |= MAXFLOW_LEAF & -is_unreached;
+            distance[to] |= REACHED & -is_unreached;
             queue[tail] = to;
             tail += is_unreached;
         }
     }
-    for (int32_t at = 0; at < tail; at++)
-        graph->label[queue[at]] = 1;
+}
+
+/* Where most nodes are reached, sweeps through the nodes that are not, up and down, find nearly all and look at few
+ * arcs each, as neighbours mostly have numbers that are near. What turns more often is left to a search. */
+void maxflow_read_core(struct maxflow *graph, int most_sweeps)
+{
+    int32_t *restrict left = graph->next, *restrict distance = graph->distance, begin = 0, end = 0;
+    for (int32_t c = 0; c < graph->n_core; c++) {
+        int32_t i = graph->core[c], has_excess = graph->excess[i] > 0;
+        distance[i] = has_excess ? REACHED : 0;
+        left[end] = i;
+        end += !has_excess;
+    }
+    bool is_closed = end == graph->n_core; /* nothing has excess */
+    for (int sweep = 0; sweep < most_sweeps && begin < end && !is_closed; sweep++) {
+        int32_t n = end - begin, to = sweep % 2 ? end : begin;
+        for (int32_t at = 0; at < n; at++) {
+            int32_t i = left[sweep % 2 ? end - 1 - at : begin + at];
+            bool reached = is_reached(graph, i);
+            if (reached)
+                distance[i] = REACHED;
+            else if (sweep % 2)
+                left[--to] = i;
+            else
+                left[to++] = i;
+        }
+        if (sweep % 2)
+            begin = to;
+        else
+            end = to;
+        is_closed = end - begin == n;
+    }
+    if (begin < end && !is_closed)
+        reach_rest(graph);
+    for (int32_t c = 0; c < graph->n_core; c++)
+        graph->label[graph->core[c]] = distance[graph->core[c]] == REACHED;
 }
 
 bool maxflow_push(struct maxflow *graph)
@@ -228,6 +273,6 @@ bool maxflow_push(struct maxflow *graph)
                        : is_strong      ? push_strong_avx2(graph, budget)
                                         : push_weak_avx2(graph, budget);
     if (is_finished)
-        maxflow_read_core(graph);
+        maxflow_read_core(graph, 0);
     return is_finished;
 }

@@ -407,6 +407,35 @@ TEST(lanes_equal_the_same_problems_one_by_one)
     }
 }
 
+/* A ring whose nodes are numbered at random, so that the way around it turns at every other node. Excess enters at one
+ * of them and no deficit takes it; its arcs lead one way round and one of them has no capacity. */
+TEST(excess_that_nothing_takes_reaches_all_that_arcs_with_capacity_lead_to)
+{
+    enum { N = 300, LAST = 200 };
+    int32_t edges[N][2], node[N], terminal[N] = {0}, forward[N], backward[N] = {0};
+    struct maxflow graph;
+    for (int32_t i = 0; i < N; i++) {
+        const int32_t other = (int32_t)rng_below(5, RNG_STREAM(RNG_TEST, 0), (uint64_t)i, (uint32_t)i + 1);
+        node[i] = node[other];
+        node[other] = i;
+    }
+    for (int32_t at = 0; at < N; at++) {
+        edges[at][0] = node[at];
+        edges[at][1] = node[(at + 1) % N];
+        forward[at] = at == LAST ? 0 : 5;
+    }
+    maxflow_init(&graph);
+    ck_assert_int_eq(maxflow_build(&graph, N, N, (const int32_t(*)[2])edges), 0);
+    for (int sign = -1; sign <= 1; sign += 2) {
+        terminal[node[0]] = 4 * sign;
+        maxflow_set(&graph, terminal, forward, backward);
+        maxflow_solve(&graph);
+        for (int32_t at = 0; at < N; at++)
+            ck_assert_int_eq(graph.label[node[at]], sign > 0 && at <= LAST);
+    }
+    maxflow_release(&graph);
+}
+
 TEST(graphs_without_edges_or_nodes_are_solved)
 {
     OWNED(maxflow_release) struct maxflow graph = {0};
