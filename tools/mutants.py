@@ -17,7 +17,12 @@ TURNED = {"<": ("<=", ">="), "<=": ("<", ">"), ">": (">=", "<="), ">=": (">", "<
 SIGNS = {"+": "-", "-": "+", "*": "/", "/": "*", "+=": "-=", "-=": "+=", "*=": "/=", "/=": "*=", "<<": ">>", ">>": "<<",
          "&": "|", "|": "&"}
 # Only a leak checker or a thread sanitizer notices that calls of these functions are missing.
-SILENT = re.compile(r"(\w+_)?(free|release|close|fclose|destroy|lock|unlock|lock_release)$")
+SILENT = re.compile(r"(\w+_)?(free|release|close|fclose|destroy|lock|unlock|lock_release)$|(free|release)_\w+$")
+# Two arguments mean the same in either order: a count and a size that are multiplied, numbers of which one is chosen, and texts
+# or bytes if only their being equal matters. More memory than is used, or more room than a text begins with, is no fault.
+MEMORY = {"array_alloc", "array_zalloc", "text_init"}
+COMMUTE = MEMORY - {"text_init"} | {"fmin", "fmax", "fminf", "fmaxf"}
+COMPARE = {"strcmp", "strncmp", "strcasecmp", "memcmp"}
 
 
 class Mutant:
@@ -126,7 +131,7 @@ class Source:
         return found
 
     def body(self, first, last):
-        blocks, in_parens = {first}, 0
+        blocks, in_parens, self.in_memory = {first}, 0, 0  # the token that ends a call in MEMORY
         declarators = set()
         for i in range(first + 1, last):
             word, (start, end) = self.words[i], self.spans[i]
@@ -145,13 +150,15 @@ class Source:
         before, kind = self.words[i - 1], self.kinds[i]
         is_value = self.kinds[i - 1] in ("name", "number") and before not in ("return", "case") or before in (")", "]")
         if kind == "number":
-            if not declares and not (before == "{" and self.words[i + 1] == "}"):
+            if not declares and not (before == "{" and self.words[i + 1] == "}") and i > self.in_memory:
                 self.number(word, start, end)
         elif word in ("true", "false"):
             self.add("constant", [(start, end, "false" if word == "true" else "true")])
         elif kind == "name":
-            if self.words[i + 1] == "(" and word not in NO_CALLS:
-                self.call(i + 1)
+            if self.words[i + 1] == "(" and word not in NO_CALLS and word not in COMMUTE:
+                self.call(i + 1, self.is_compared(i))
+            if self.words[i + 1] == "(" and word in MEMORY:
+                self.in_memory = max(self.in_memory, self.partner[i + 1])
             if word in ("if", "while") and self.words[i + 1] == "(":
                 close = self.spans[self.partner[i + 1]][0]
                 self.add("condition negated", [(self.spans[i + 1][1],) * 2 + ("!(",), (close, close, ")")])
@@ -174,8 +181,13 @@ class Source:
             changes = ["1."] if is_zero else [f"({word} * 2)", f"({word} * .5)"]
         self.add("constant", *[[(start, end, change)] for change in changes])
 
-    def call(self, i):
-        """Two arguments next to each other, swapped."""
+    def is_compared(self, i):
+        """Whether the call at token i tells only that two texts are equal."""
+        after = self.words[self.partner[i + 1] + 1:][:2]
+        return self.words[i] in COMPARE and (self.words[i - 1] == "!" or after in (["==", "0"], ["!=", "0"]))
+
+    def call(self, i, is_compared):
+        """Two arguments next to each other, swapped, but for two texts that are compared."""
         cuts, k = [self.spans[i][1]], i + 1
         while k < self.partner[i]:
             if self.words[k] == ",":
@@ -184,7 +196,8 @@ class Source:
             k = self.partner[k] + 1 if self.words[k] in ("(", "[", "{") else k + 1
         cuts.append(self.spans[self.partner[i]][0])
         parts = [(cuts[k], cuts[k + 1], self.text[cuts[k]:cuts[k + 1]].strip()) for k in range(0, len(cuts), 2)]
-        choices = [[(a[0], a[1], b[2]), (b[0], b[1], " " + a[2])] for a, b in zip(parts, parts[1:]) if a[2] != b[2]]
+        choices = [[(a[0], a[1], b[2]), (b[0], b[1], " " + a[2])]
+                   for a, b in list(zip(parts, parts[1:]))[1 if is_compared else 0:] if a[2] != b[2]]
         if choices:
             self.add("arguments swapped", *choices)
 
