@@ -48,6 +48,10 @@ static void check(const struct clv_image *image)
     OWNED(pixel_couplings_release) struct pixel_couplings couplings = {0};
     define(expected, image);
     must(pixel_couplings_init(&couplings, image, 3, err));
+    double largest = 0;
+    for (int p = 0; p < 4 * image->width * image->height; p++)
+        largest = fmax(largest, expected[p % 4][p / 4]);
+    ck_assert_double_eq_tol((double)pixel_couplings_largest(&couplings), largest, 2e-6);
     for (int32_t y = 0; y < image->height; y++)
         for (int32_t x = 0; x < image->width; x++)
             for (int32_t n = 1; x + n <= image->width; n++) {
