@@ -20,7 +20,7 @@ SIGNS = {"+": "-", "-": "+", "*": "/", "/": "*", "+=": "-=", "-=": "+=", "*=": "
 SILENT = re.compile(r"(\w+_)?(free|release|close|fclose|destroy|lock|unlock|lock_release)$|(free|release)_\w+$")
 # Two arguments mean the same in either order: a count and a size that are multiplied, numbers of which one is chosen, and texts
 # or bytes if only their being equal matters. More memory than is used, or more room than a text begins with, is no fault.
-MEMORY = {"array_alloc", "array_zalloc", "text_init"}
+MEMORY = {"array_alloc", "array_zalloc", "arena_alloc", "arena_zalloc", "text_init"}
 COMMUTE = MEMORY - {"text_init"} | {"fmin", "fmax", "fminf", "fmaxf"}
 COMPARE = {"strcmp", "strncmp", "strcasecmp", "memcmp"}
 
