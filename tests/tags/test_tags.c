@@ -97,6 +97,26 @@ TEST(trained_weights_minimise_the_documented_objective)
     expect_minimum("lmbm", 3); /* the extra regulariser: w_j = sum / eta_j */
 }
 
+TEST(the_mean_distance_is_that_of_all_pairs)
+{
+    struct clv_tag_set set = make_set();
+    const struct clv_tag_training training = training_of(&set, "bc", 0);
+    double expected = 0, mean = 0;
+    for (size_t a = 0; a < N; a++)
+        for (size_t b = 0; b < N; b++) {
+            double difference[D] = {0};
+            for (int64_t k = set.row[a]; k < set.row[a + 1]; k++)
+                difference[set.index[k]] += set.value[k];
+            for (int64_t k = set.row[b]; k < set.row[b + 1]; k++)
+                difference[set.index[k]] -= set.value[k];
+            for (int f = 0; f < D; f++)
+                expected += difference[f] * difference[f] / (N * N);
+        }
+    must(clv_tag_mean_distance(&mean, &training, err));
+    ck_assert_double_eq_tol(mean, expected, 1e-9 * expected);
+    clv_tag_set_release(&set);
+}
+
 TEST(the_duality_gap_is_below_a_millionth_by_default)
 {
     static const char *const names[] = {"bc", "lmsbn", "lmbm"};

@@ -59,27 +59,19 @@ static void expect_mask(const char *set, const char *name, const char *wanted)
 
 /* A square with a hole and a second part with heights, of class 7; a square of class "wood" on the image's border; one
  * elsewhere. */
-#define SQUARES                                                                                                        \
+#define TWO_PARTS                                                                                                      \
     FEATURE("\"class\":7", "MultiPolygon",                                                                             \
             "[[[[500010,5000050],[500050,5000050],[500050,5000010],[500010,5000010],[500010,5000050]],"                \
             "[[500020,5000040],[500040,5000040],[500040,5000020],[500020,5000020],[500020,5000040]]],"                 \
-            "[[[500060,5000060,3],[500080,5000060,3],[500080,5000040,3],[500060,5000040,3],[500060,5000060,3]]]]")     \
-    "," FEATURE(                                                                                                       \
-        "\"class\":\"wood\"", "Polygon",                                                                               \
-        "[[[499900,5000012],[500020,5000012],[500020,4999000],[499900,4999000],[499900,5000012]]]") "," FEATURE("\"cl" \
-                                                                                                                "ass"  \
-                                                                                                                "\":"  \
-                                                                                                                "7",   \
-                                                                                                                "Poly" \
-                                                                                                                "gon", \
-                                                                                                                "[[["  \
-                                                                                                                "1,1]" \
-                                                                                                                ",[2," \
-                                                                                                                "1],[" \
-                                                                                                                "2,2]" \
-                                                                                                                ",[1," \
-                                                                                                                "1]]"  \
-                                                                                                                "]")
+            "[[[500060,5000060,3],[500080,5000060,3],[500080,5000040,3],[500060,5000040,3],[500060,5000060,3]]]]")
+#define WOOD                                                                                                           \
+    FEATURE("\"class\":\"wood\"", "Polygon",                                                                           \
+            "[[[499900,5000012],[500020,5000012],[500020,4999000],[499900,4999000],[499900,5000012]]]")
+#define ELSEWHERE FEATURE("\"class\":\"7\"", "Polygon", "[[[1,1],[2,1],[2,2],[1,1]]]")
+#define SQUARES   TWO_PARTS "," WOOD "," ELSEWHERE
+#define POINT     FEATURE("\"class\":1", "Point", "[500000,5000000]")
+#define UNNAMED   FEATURE("\"name\":1", "Polygon", "[[[500000,5000060],[500080,5000060],[500000,5000000]]]")
+#define LINE      FEATURE("\"class\":1", "LineString", "[[500060,5000020],[500080,5000000]]")
 
 TEST(a_layer_is_laid_on_images_by_their_own_transformation)
 {
@@ -90,12 +82,10 @@ TEST(a_layer_is_laid_on_images_by_their_own_transformation)
     put_tiff(formatted("%s/photos/turned.tif", folder), corners[1], true);
     put_tiff(formatted("%s/photos/far.tif", folder), corners[2], false);
     write_layer(formatted("%s/layer.geojson", folder),
-                LAYER(CRS("urn:ogc:def:crs:EPSG::32632"),
-                      SQUARES "," FEATURE("\"class\":1", "Point", "[500000,5000000]") "," FEATURE(
-                          "\"name\":1", "Polygon", "[[[500000,5000060],[500080,5000060],[500000,5000000]]]")));
+                LAYER(CRS("urn:ogc:def:crs:EPSG::32632"), SQUARES "," POINT "," UNNAMED "," LINE));
     OWNED_ARRAY char *output = expect_success(
         "cd %s && \"$CLEAVE\" import geojson layer.geojson --images photos --property class -o set", folder);
-    static const char *const said[] = {"2 annotations cannot be used", "feature 4: a Point, no polygon",
+    static const char *const said[] = {"3 annotations cannot be used", "feature 4: a Point, no polygon",
                                        "says nothing of 1 of 3 images, which were skipped; the first is far.tif",
                                        "set: 2 images, 2 with masks"};
     for (size_t k = 0; k < sizeof said / sizeof *said; k++)
@@ -106,8 +96,8 @@ TEST(a_layer_is_laid_on_images_by_their_own_transformation)
                 ".1111.11"
                 ".1..1000"
                 ".1.01000"
-                ".1111000"
-                "22000000"); /* the feature without the property is void */
+                ".11110.."
+                "220000.."); /* the feature without the property is void, and the box of the line */
     free(expect_success("cd %s && grep -q '^1\t7\t' set/labels.tsv && grep -q '^2\twood' set/labels.tsv && "
                         "\"$CLEAVE\" import geojson layer.geojson --images photos --property class --outside void -o "
                         "samples && ! grep instances samples/manifest.tsv && "
