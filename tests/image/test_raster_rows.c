@@ -108,6 +108,22 @@ TEST(masks_of_palettes_and_objects_are_read_by_rows)
     }
 }
 
+/* Of a band that is even but for a rare value, percentiles would tell nothing. */
+TEST(the_range_of_a_band_is_between_its_percentiles_unless_these_are_equal)
+{
+    enum { N = 300, N_BANDS = 2 };
+    float values[N_BANDS * N];
+    for (int i = 0; i < N; i++) {
+        values[i] = (float)((i * 7) % N);
+        values[N + i] = i == 5 ? 40 : i == 6 ? NAN : 9;
+    }
+    const struct band_samples samples = {.value = values, .n = N, .capacity = N, .n_bands = N_BANDS};
+    struct clv_bands bands = {0};
+    must(bands_learn(&bands, &samples, err));
+    ck_assert(bands.low[0] == 2 && bands.middle[0] == 149 && bands.high[0] == 297);
+    ck_assert(bands.low[1] == 9 && bands.middle[1] == 9 && bands.high[1] == 40);
+}
+
 TEST(colours_and_samples_are_read_by_rows)
 {
     uint32_t state = 4;
