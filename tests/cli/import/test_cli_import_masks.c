@@ -439,6 +439,13 @@ TEST(what_is_beside_masks_is_kept_and_what_is_odd_is_named)
                  "drawn/labels.tsv: names the labels",
                  "12 pixels of 4 masks (15 % of all) became void for lack of a label, first in drawn/train/a_mask.pgm");
     run_here("grep -q '3\tleaf' s/labels.tsv && ! grep -q '7' s/labels.tsv");
+    /* or beside one of the two folders */
+    run_here("mkdir p q && cp -r photos p && cp -r drawn q && mv q/drawn/labels.tsv p");
+    EXPECT_PARTS(expect_success("cleave import masks q/drawn --images p/photos -o s --overwrite"),
+                 "p/labels.tsv: names the labels");
+    run_here("mv p/labels.tsv q");
+    EXPECT_PARTS(expect_success("cleave import masks q/drawn --images p/photos -o s --overwrite"),
+                 "q/labels.tsv: names the labels");
     /* a mask that could be of two photos, one that cannot be read, one of no photo, a photo without */
     run_here("cp photos/train/a.pgm photos/train/a.jpg && head -c 9 photos/val/d.pgm >drawn/val/d_mask.pgm && mv "
              "drawn/val/c_mask.pgm drawn/val/other_mask.pgm");
