@@ -327,9 +327,13 @@ void maxflow_search(struct maxflow *graph);
  * from its flow. */
 bool maxflow_push(struct maxflow *graph);
 
-/* Sets the core's labels when its flow is maximal: 1 for the nodes that the remaining excess reaches. Up to
- * `most_sweeps` sweeps through all nodes come before the search, which pays off where it reaches most of them. */
-void maxflow_read_core(struct maxflow *graph, int most_sweeps);
+/* Sets the core's labels when its flow is maximal: 1 for the nodes that the remaining excess reaches. */
+void maxflow_read_core(struct maxflow *graph);
+
+/* Does the same for a core without deficits or without excess. Excess then reaches most nodes, so a few sweeps through
+ * the others, up and down, come before the search: they look at few arcs each, as the numbers of neighbours are mostly
+ * near. */
+void maxflow_read_one_sided(struct maxflow *graph);
 
 /* Sets the labels of leaves, from those of the core. */
 void maxflow_read_leaves(struct maxflow *graph);

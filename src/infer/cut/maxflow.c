@@ -9,7 +9,6 @@
 #include "infer/infer.h"
 
 #define SMALL_CORE   1024
-#define MOST_SWEEPS  4     /* in cores without a source or without a sink */
 #define FEWEST_UNITS 0x1p8 /* least mean |unary| in units if all scores are small */
 
 void maxflow_init(struct maxflow *graph)
@@ -151,7 +150,7 @@ void maxflow_solve(struct maxflow *graph)
         has_sinks |= graph->excess[graph->core[c]] < 0;
     }
     if (!has_sources || !has_sinks)
-        maxflow_read_core(graph, MOST_SWEEPS);
+        maxflow_read_one_sided(graph);
     else if (!suits_pushing(graph) || !maxflow_push(graph))
         maxflow_search(graph);
     maxflow_read_leaves(graph);

@@ -18,7 +18,8 @@ struct levels {
  * larger ones. */
 #define SCANNED_DISTANCES 3
 
-#define REACHED 1 /* in place of the distance of a core node that excess reaches, when labels are read */
+#define REACHED     1 /* in place of the distance of a core node that excess reaches, when labels are read */
+#define MOST_SWEEPS 4
 
 /* Computes the distances 0 .. SCANNED_DISTANCES. queue[] gets the nodes at the last one. Returns their number, 0 if all
  * nodes have a distance. */
@@ -197,6 +198,45 @@ ROWS_CLONE static bool push_strong_avx2(struct maxflow *graph, int64_t budget)
     return push_all(graph, budget, 1, 1);
 }
 
+/* Labels the nodes of queue[n], which excess reaches, and, breadth-first, those that arcs with capacity lead to from
+ * there. */
+static void label_from(struct maxflow *graph, int32_t *restrict queue, int32_t n)
+{
+    const struct maxflow_arc *restrict arc = graph->arc;
+    int32_t *restrict distance = graph->distance;
+    for (int32_t at = 0; at < n && n < graph->n_core; at++) {
+        int32_t i = queue[at];
+        for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
+            int32_t to = arc[k].head, is_unreached = (arc[k].residual > 0) & (distance[to] == 0);
+            distance[to] |= REACHED & -is_unreached;
+            queue[n] = to;
+            n += is_unreached;
+        }
+    }
+    for (int32_t at = 0; at < n; at++)
+        graph->label[queue[at]] = 1;
+}
+
+/* Starts reading labels: marks the core's nodes with excess and puts them on the queue, which it returns. */
+static int32_t *reach_sources(struct maxflow *graph, int32_t *n)
+{
+    int32_t *restrict queue = graph->queue + graph->n_decided, *restrict distance = graph->distance, tail = 0;
+    for (int32_t c = 0; c < graph->n_core; c++) {
+        int32_t i = graph->core[c], has_excess = graph->excess[i] > 0;
+        distance[i] = has_excess ? REACHED : 0;
+        queue[tail] = i;
+        tail += has_excess;
+    }
+    *n = tail;
+    return queue;
+}
+
+void maxflow_read_core(struct maxflow *graph)
+{
+    int32_t n, *queue = reach_sources(graph, &n);
+    label_from(graph, queue, n);
+}
+
 /* Whether an arc with capacity leads to node i from a node that excess reaches. */
 static inline bool is_reached(const struct maxflow *graph, int32_t i)
 {
@@ -207,60 +247,41 @@ static inline bool is_reached(const struct maxflow *graph, int32_t i)
     return false;
 }
 
-/* Continues breadth-first from all nodes that are reached. */
-static void reach_rest(struct maxflow *graph)
+/* Goes through unreached[n] from its end, marks the nodes that are reached now, and lists the others in rest[]. Returns
+ * their number. */
+static int32_t sweep(struct maxflow *graph, int32_t *restrict rest, const int32_t *restrict unreached, int32_t n)
 {
-    const struct maxflow_arc *restrict arc = graph->arc;
-    int32_t *restrict queue = graph->queue + graph->n_decided, *restrict distance = graph->distance, tail = 0;
-    for (int32_t c = 0; c < graph->n_core; c++) {
-        queue[tail] = graph->core[c];
-        tail += distance[graph->core[c]] == REACHED;
+    int32_t n_rest = 0;
+    while (n-- > 0) {
+        int32_t i = unreached[n];
+        if (is_reached(graph, i))
+            graph->distance[i] = REACHED;
+        else
+            rest[n_rest++] = i;
     }
-    for (int32_t at = 0; at < tail && tail < graph->n_core; at++) {
-        int32_t i = queue[at];
-        for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
-            int32_t to = arc[k].head, is_unreached = (arc[k].residual > 0) & (distance[to] == 0);
-            distance[to] |= REACHED & -is_unreached;
-            queue[tail] = to;
-            tail += is_unreached;
-        }
-    }
+    return n_rest;
 }
 
-/* Where most nodes are reached, sweeps through the nodes that are not, up and down, find nearly all and look at few
- * arcs each, as neighbours mostly have numbers that are near. What turns more often is left to a search. */
-void maxflow_read_core(struct maxflow *graph, int most_sweeps)
+void maxflow_read_one_sided(struct maxflow *graph)
 {
-    int32_t *restrict left = graph->next, *restrict distance = graph->distance, begin = 0, end = 0;
+    int32_t *lists[] = {graph->next, graph->active}, n_reached, *queue = reach_sources(graph, &n_reached);
+    int32_t n = 0, before = graph->n_core;
+    if (!n_reached)
+        return;
     for (int32_t c = 0; c < graph->n_core; c++) {
-        int32_t i = graph->core[c], has_excess = graph->excess[i] > 0;
-        distance[i] = has_excess ? REACHED : 0;
-        left[end] = i;
-        end += !has_excess;
+        lists[0][n] = graph->core[c];
+        n += graph->distance[graph->core[c]] == 0;
     }
-    bool is_closed = end == graph->n_core; /* nothing has excess */
-    for (int sweep = 0; sweep < most_sweeps && begin < end && !is_closed; sweep++) {
-        int32_t n = end - begin, to = sweep % 2 ? end : begin;
-        for (int32_t at = 0; at < n; at++) {
-            int32_t i = left[sweep % 2 ? end - 1 - at : begin + at];
-            bool reached = is_reached(graph, i);
-            if (reached)
-                distance[i] = REACHED;
-            else if (sweep % 2)
-                left[--to] = i;
-            else
-                left[to++] = i;
-        }
-        if (sweep % 2)
-            begin = to;
-        else
-            end = to;
-        is_closed = end - begin == n;
+    for (int k = 0; k < MOST_SWEEPS && n && n < before; k++) {
+        before = n;
+        n = sweep(graph, lists[(k + 1) % 2], lists[k % 2], n);
     }
-    if (begin < end && !is_closed)
-        reach_rest(graph);
-    for (int32_t c = 0; c < graph->n_core; c++)
-        graph->label[graph->core[c]] = distance[graph->core[c]] == REACHED;
+    n_reached = 0;
+    for (int32_t c = 0; c < graph->n_core; c++) {
+        queue[n_reached] = graph->core[c];
+        n_reached += graph->distance[graph->core[c]] == REACHED;
+    }
+    label_from(graph, queue, n_reached);
 }
 
 bool maxflow_push(struct maxflow *graph)
@@ -273,6 +294,6 @@ bool maxflow_push(struct maxflow *graph)
                        : is_strong      ? push_strong_avx2(graph, budget)
                                         : push_weak_avx2(graph, budget);
     if (is_finished)
-        maxflow_read_core(graph, 0);
+        maxflow_read_core(graph);
     return is_finished;
 }
