@@ -343,6 +343,7 @@ static void run_regions(struct ratios *all, const struct photos *photos, int32_t
     }
 }
 
+/* Keeps every step-th photograph, the first one among them. */
 static void keep_every(struct photos *self, int step)
 {
     int n = self->n;
@@ -448,19 +449,17 @@ static bool is_file(const char *name)
 int main(int argc, char **argv)
 {
     int at = 1;
-    int32_t largest = USUAL_NODES;
-    if (at + 1 < argc && strcmp(argv[at], "--max-nodes") == 0) {
-        largest = (int32_t)strtol(argv[at + 1], NULL, 10);
-        at += 2;
-    }
-    int step = 1;
-    if (at + 1 < argc && strcmp(argv[at], "--every") == 0) {
-        step = (int)strtol(argv[at + 1], NULL, 10);
-        at += 2;
-    }
-    if (step < 1) {
-        fprintf(stderr, "solve: --every takes a number from 1\n");
-        return 2;
+    int32_t largest = USUAL_NODES, step = 1;
+    for (; at < argc && strncmp(argv[at], "--", 2) == 0; at += 2) {
+        int32_t *value = strcmp(argv[at], "--max-nodes") == 0 ? &largest
+                         : strcmp(argv[at], "--every") == 0   ? &step
+                                                              : NULL;
+        if (value && at + 1 < argc)
+            *value = (int32_t)strtol(argv[at + 1], NULL, 10);
+        if (!value || at + 1 == argc || *value < 1) {
+            fprintf(stderr, "solve: %s: there are --max-nodes N and --every K, of 1 or more\n", argv[at]);
+            return 2;
+        }
     }
     for (int k = at; k < argc && is_file(argv[at]); k++)
         run_file(argv[k]);
