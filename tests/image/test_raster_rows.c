@@ -108,7 +108,7 @@ TEST(masks_of_palettes_and_objects_are_read_by_rows)
     }
 }
 
-/* Of a band that is even but for a rare value, percentiles would tell nothing. */
+/* If nearly all values of a band are equal, so are its percentiles, and the range is that of all values. */
 TEST(the_range_of_a_band_is_between_its_percentiles_unless_these_are_equal)
 {
     enum { N = 300, N_BANDS = 2 };

@@ -1,5 +1,6 @@
-/* The inputs of pixel networks, plane by plane: lightness and its Gaussians (0..5), chroma (6..11); slope, curvatures and the
- * structure tensor at three scales (12..26); ranks and ranges (27..32), distance to the threshold (33); then the context. */
+/* The inputs of pixel networks, plane by plane: lightness and its Gaussians (0..5), chroma (6..11), slope, curvatures and
+ * the structure tensor at three scales (12..26), ranks and ranges (27..32), and the distance to the threshold (33). The
+ * context follows. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +99,8 @@ static int ramp(int x, int y, int channel)
     return x;
 }
 
-static int bowl(int x, int y, int channel) /* the three channels add up to the square, but for what is rounded */
+/* The sum of the three channels is (x - WIDTH / 2)^2 / 8, rounded down to a whole number. */
+static int bowl(int x, int y, int channel)
 {
     (void)y;
     return ((x - WIDTH / 2) * (x - WIDTH / 2) / 8 + channel) / 3;
@@ -154,7 +156,7 @@ TEST(chroma_is_what_red_and_blue_have_more_than_green)
     pixel_bank_release(&bank);
 }
 
-/* Where everything is even, the context is a formula of the probabilities of background and core and of the lightness. */
+/* Where everything is even, the context depends only on the probabilities of background and core and the lightness. */
 TEST(the_context_of_an_even_image_is_its_probabilities)
 {
     enum { SIDE = 40, N = SIDE * SIDE };

@@ -99,7 +99,7 @@ TEST(trained_weights_minimise_the_documented_objective)
 
 TEST(the_mean_distance_is_that_of_all_pairs)
 {
-    struct clv_tag_set set = make_set();
+    OWNED(clv_tag_set_release) struct clv_tag_set set = make_set();
     const struct clv_tag_training training = training_of(&set, "bc", 0);
     double expected = 0, mean = 0;
     for (size_t a = 0; a < N; a++)
@@ -114,7 +114,6 @@ TEST(the_mean_distance_is_that_of_all_pairs)
         }
     must(clv_tag_mean_distance(&mean, &training, err));
     ck_assert_double_eq_tol(mean, expected, 1e-9 * expected);
-    clv_tag_set_release(&set);
 }
 
 TEST(the_duality_gap_is_below_a_millionth_by_default)
