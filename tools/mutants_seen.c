@@ -1,6 +1,7 @@
-/* Which functions a program runs: linked to a program that is compiled with -finstrument-functions, sets a byte for every
- * 16 bytes of code in which a function begins that was called. The bytes are a file that all processes of a program map,
- * $MUTANT_SEEN/PROGRAM, so that killed ones count, too. tools/mutate reads it. Start at __cyg_profile_func_enter. */
+/* Tells which functions a program calls. It is linked to programs that are compiled with -finstrument-functions, and sets
+ * a byte for every 16 bytes of code in which a called function begins. The bytes are a file, $MUTANT_SEEN/PROGRAM, which
+ * all processes of a program map, so that killed ones count, too. tools/mutate reads it. Start at
+ * __cyg_profile_func_enter. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
