@@ -141,6 +141,36 @@ TEST(progress_is_a_line_a_minute_where_there_is_no_terminal)
     }
 }
 
+TEST(each_command_counts_what_it_has_done)
+{
+    static const char *const rows[][2] = {
+        {"score $SET $SET/masks", "scoring 3/12"},
+        {"import masks $SET/masks --images $SET/images -o counted", "converting masks 3/12"},
+        {"import masks $SET/masks --images $SET/images -o counted --overwrite", "looking at masks 3/12"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        OWNED_ARRAY char *lines = heartbeat_of("CLEAVE_HEARTBEAT=0", rows[i][0]);
+        must_say(lines, rows[i][1]);
+    }
+}
+
+/* Files that are no images have no pixels; the last image has 2,500 times those of the one before, and takes seconds. */
+TEST(the_time_left_is_that_of_the_pixels_that_are_left)
+{
+    run_here("mkdir uneven && echo text >uneven/0.png && echo text >uneven/1.png");
+    for (int i = 2; i < 4; i++) {
+        OWNED(clv_image_release) struct clv_image image = {0};
+        must(clv_image_new(&image, i < 3 ? 16 : 800, i < 3 ? 12 : 600, 3, err));
+        must(clv_png_write(here("uneven/%d.png", i), &image, err));
+    }
+    OWNED_ARRAY char *lines =
+        heartbeat_of("CLEAVE_HEARTBEAT=0", formatted("segment -m %s uneven -o uneven-masks -t 1", sample_model()));
+    must_say(lines, "segmenting 2/4, 2 failed\n");
+    must_say(lines, "segmenting 3/4, ");
+    must_say(lines, " left, 2 failed\n");
+    ck_assert_msg(!strstr(lines, "3/4, 0 s left"), "%s", lines);
+}
+
 /* The next line of events as JSON, or NULL at the end; its kind, and its text or stage. */
 static struct json_value *next_event(char **rest, const char **kind, const char **text)
 {

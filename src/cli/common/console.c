@@ -353,10 +353,18 @@ static void show_message(void *context, enum clv_message kind, const char *text)
     }
 }
 
+static void show_pixels(__attribute__((unused)) void *context, double done, double total)
+{
+    console_weigh(done, total);
+}
+
 struct clv_progress console_progress(FILE *summary)
 {
-    return (struct clv_progress){
-        .report = show_progress, .context = summary, .stop = signals_stop(), .notify = show_message};
+    return (struct clv_progress){.report = show_progress,
+                                 .context = summary,
+                                 .stop = signals_stop(),
+                                 .notify = show_message,
+                                 .weigh = show_pixels};
 }
 
 enum clv_status console_output(struct text *text, struct clv_error *err)
