@@ -12,6 +12,13 @@
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
+#ifdef CLV_TEST_FAULTS
+#include <execinfo.h>
+#include <inttypes.h>
+#include <pthread.h>
+
+extern char __executable_start, etext;
+#endif
 
 #define LARGE     ((size_t)4 << 20) /* bytes of an array that requests huge pages */
 #define HUGE_PAGE ((size_t)2 << 20) /* one page fault clears it */
@@ -24,13 +31,46 @@ size_t array_request_count(void)
 }
 
 #ifdef CLV_TEST_FAULTS
-static void tell_count(void)
+#define CALLERS     3       /* functions above array_alloc that tell two places apart */
+#define MOST_PLACES 0x10000 /* a power of two, more than any command has */
+
+static struct {
+    pthread_mutex_t lock;
+    uint64_t place[MOST_PLACES]; /* a hash table; 0: empty */
+    size_t request[MOST_PLACES]; /* the first one at this place */
+    bool counts;
+} told = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void tell_requests(void)
 {
     FILE *stream = fopen(getenv("CLV_COUNT_ALLOCS"), "w");
-    if (stream) {
-        fprintf(stream, "%zu\n", array_request_count());
-        fclose(stream);
+    if (!stream)
+        return;
+    fprintf(stream, "%zu\n", array_request_count());
+    for (size_t k = 0; k < MOST_PLACES; k++)
+        if (told.place[k])
+            fprintf(stream, "%zu\t%016" PRIx64 "\n", told.request[k], told.place[k]);
+    fclose(stream);
+}
+
+/* Keeps the request if no earlier one has the same callers. */
+static __attribute__((noinline)) void note_place(size_t request)
+{
+    void *callers[CALLERS + 2] = {NULL};
+    uint64_t place = 0;
+    backtrace(callers, CALLERS + 2);
+    for (int i = 1; i < CALLERS + 2; i++)
+        if ((char *)callers[i] >= &__executable_start && (char *)callers[i] < &etext) /* a library's are anywhere */
+            place = (place ^ (uint64_t)((char *)callers[i] - &__executable_start)) * 0x9e3779b97f4a7c15 + 1;
+    pthread_mutex_lock(&told.lock);
+    size_t k = place >> 48;
+    while (told.place[k] && told.place[k] != place)
+        k = (k + 1) % MOST_PLACES;
+    if (!told.place[k]) {
+        told.place[k] = place;
+        told.request[k] = request;
     }
+    pthread_mutex_unlock(&told.lock);
 }
 
 static atomic_long chosen = -1; /* number of the request that fails; 0: none; -1: the environment was not read yet */
@@ -46,11 +86,15 @@ static int fails(void)
     if (target < 0) {
         const char *text = getenv("CLV_FAIL_ALLOC");
         target = text ? strtol(text, NULL, 10) : 0;
-        if (getenv("CLV_COUNT_ALLOCS"))
-            atexit(tell_count);
+        told.counts = getenv("CLV_COUNT_ALLOCS");
+        if (told.counts)
+            atexit(tell_requests);
         atomic_store(&chosen, target);
     }
-    return (long)(atomic_fetch_add(&requests, 1) + 1) == target;
+    const size_t request = atomic_fetch_add(&requests, 1) + 1;
+    if (told.counts)
+        note_place(request);
+    return (long)request == target;
 }
 #else
 static int fails(void)

@@ -21,8 +21,9 @@
  * failures.
  *
  * In test builds (-DCLV_TEST_FAULTS) the environment variable CLV_FAIL_ALLOC=N makes the N-th request (1-based) and
- * only that one return NULL; N = 0 counts only. array_request_count() returns the number of requests so far; when the
- * process exits, it is written to the file that CLV_COUNT_ALLOCS names. */
+ * only that one return NULL; N = 0 counts only. array_request_count() returns the number of requests so far. When the
+ * process exits, it is written to the file that CLV_COUNT_ALLOCS names, and for each place (a call and its callers) the
+ * first request and the place's digest. */
 
 /* Allocate count x size bytes, uninitialised / zeroed; NULL if the product overflows or memory is exhausted. A request
  * of zero bytes returns a valid pointer. Arrays of 4 MB and more request huge pages. Free with array_free (which
