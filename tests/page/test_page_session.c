@@ -336,6 +336,29 @@ TEST(what_was_accepted_and_undone_is_a_draft_when_it_is_redone)
     page_session_free(session);
 }
 
+/* As another program may leave an image: without the mask that was accepted, then with one that nobody accepted. */
+TEST(strokes_without_a_mask_are_a_draft_and_so_is_a_mask_whose_strokes_are_undone)
+{
+    struct page_session *session = fresh_session();
+    free(opened(session, 0));
+    free(answer(session, 200, "POST", "/api/stroke/0", FOREGROUND(0)));
+    free(answer(session, 200, "POST", "/api/accept/0", "{\"revision\":1}"));
+    page_session_free(session);
+    run_here("mv set/masks/a.png set/masks/kept");
+    session = open_session();
+    expect_status(session, "begun");
+    free(opened(session, 0));
+    free(answer(session, 200, "POST", "/api/undo/0", "{\"revision\":0}"));
+    page_session_free(session);
+    session = open_session();
+    expect_status(session, "new");
+    page_session_free(session);
+    run_here("mv set/masks/kept set/masks/a.png");
+    session = open_session();
+    expect_status(session, "begun");
+    page_session_free(session);
+}
+
 TEST(an_acceptance_is_taken_back)
 {
     struct page_session *session = fresh_session();

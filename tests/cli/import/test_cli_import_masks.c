@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <webp/encode.h>
 
 #include "cleave/data.h"
 #include "cleave/objects.h"
@@ -460,6 +461,45 @@ TEST(what_is_beside_masks_is_kept_and_what_is_odd_is_named)
     ck_assert_int_eq(run_command(&output, "cd $HERE && cleave import masks drawn --images photos -o s --overwrite"),
                      65);
     EXPECT_PARTS(output, "train/b_gt.pgm and train/b_mask.pgm are masks of one image, train/b.pgm; leave one of them");
+}
+
+TEST(a_value_of_two_colours_is_two_labels)
+{
+    static const uint8_t digits[20] = {0, 0, 0, 0, 0, 0, 1, 1}, red[2][3] = {{0}, {200}}, green[2][3] = {{0}, {0, 200}};
+    make_photos("a b");
+    run_here("rm -rf drawn && mkdir drawn");
+    must(clv_png_write_labels(here("drawn/a.png"), 5, 4, digits, red, 2, err));
+    must(clv_png_write_labels(here("drawn/b.png"), 5, 4, digits, green, 2, err));
+    run_here("cleave import masks drawn --images photos -o s");
+    expect_pixels("s/masks/a.png", "00000"
+                                   "02200"
+                                   "00000"
+                                   "00000");
+    expect_pixels("s/masks/b.png", "00000"
+                                   "01100"
+                                   "00000"
+                                   "00000");
+}
+
+/* Greys that are as close as these would be one label in a file that lost something. */
+TEST(a_webp_without_loss_has_the_labels_that_were_drawn)
+{
+    static const char digits[] = "00000"
+                                 "01220"
+                                 "01220"
+                                 "00000";
+    uint8_t rgb[3 * 20], *file;
+    for (int i = 0; i < 60; i++)
+        rgb[i] = (uint8_t)(digits[i / 3] - '0');
+    make_photos("a b");
+    run_here("rm -rf drawn && mkdir drawn");
+    const size_t size = WebPEncodeLosslessRGB(rgb, 5, 4, 15, &file);
+    ck_assert_uint_gt(size, 0);
+    spill(here("drawn/a.webp"), file, size);
+    spill(here("drawn/b.webp"), file, size);
+    WebPFree(file);
+    run_here("cleave import masks drawn --images photos -o s");
+    expect_pixels("s/masks/a.png", digits);
 }
 
 TEST(tables_and_ways_that_a_user_names_come_first)

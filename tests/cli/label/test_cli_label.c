@@ -442,7 +442,7 @@ TEST(what_cannot_be_served_is_reported_at_once)
     snprintf(other, sizeof other, "%s/other", temporary_folder());
     run_here("cp -r %s %s", folder(), other);
     expect(64, "which folder", "");
-    expect(64, "takes one folder", formatted("%s %s", folder(), folder()));
+    expect(64, "b: label takes one folder, and a is there already", "a b");
     expect(64, "--port: \"65536\"", formatted("--port 65536 %s", folder()));
     expect(64, "is not an IPv4 or IPv6 address", formatted("--listen horse %s", other));
     expect(66, "absent", here("absent"));

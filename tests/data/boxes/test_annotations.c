@@ -48,6 +48,31 @@ TEST(an_image_is_known_if_it_is_known_where_its_background_is)
     ck_assert(!clv_boxes_are_known(NULL));
 }
 
+/* A crowd of one piece, whose outline is read, and a mask with empty pixels around; a box of no area is none. */
+TEST(a_box_that_the_file_states_is_taken_before_that_of_the_outline)
+{
+    static const struct {
+        const char *name, *text;
+        double sides[4];
+    } rows[] = {
+        {"c.json", COCO(OBJECT("\"bbox\":[1,1,9,6],\"iscrowd\":1,\"segmentation\":[[2,3,7,3,7,5]]")), {1, 1, 9, 6}},
+        {"c.json", COCO(OBJECT("\"bbox\":[1,1,9,0],\"iscrowd\":1,\"segmentation\":[[2,3,7,3,7,5]]")), {2, 3, 5, 2}},
+        {"c.json", COCO(OBJECT("\"bbox\":[1,1,0,6],\"segmentation\":[[2,3,7,3,7,5]]")), {2, 3, 5, 2}},
+        {"v.xml",
+         "<annotations><image name=\"a.jpg\" width=\"12\" height=\"8\"><mask label=\"dog\" rle=\"4, 1, 4\" left=\"2\" "
+         "top=\"1\" width=\"3\" height=\"3\"/></image></annotations>",
+         {2, 1, 3, 3}},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        OWNED(clv_boxes_release) struct clv_boxes boxes = read_text(rows[k].name, rows[k].text);
+        ck_assert_uint_eq(boxes.images[0].n_boxes, 1);
+        const struct clv_box *box = boxes.images[0].boxes;
+        const double sides[4] = {box->x, box->y, box->width, box->height};
+        ck_assert_msg(memcmp(sides, rows[k].sides, sizeof sides) == 0, "row %zu: %g, %g, %g, %g", k, box->x, box->y,
+                      box->width, box->height);
+    }
+}
+
 TEST(splits_are_known_by_their_names)
 {
     static const char *const rows[][2] = {

@@ -435,6 +435,25 @@ TEST(folders_are_read_whole_and_names_differ_by_their_folders)
     ck_assert(!boxes.images);
 }
 
+TEST(names_in_files_keep_their_folders_unless_they_are_whole_paths)
+{
+    OWNED(clv_boxes_release) struct clv_boxes boxes = {0};
+    static const char *const names[][2] = {{"/home/me/c.jpg", "c.jpg"},
+                                           {"D:\\photos\\d.jpg", "d.jpg"},
+                                           {"left/a.jpg", "left/a.jpg"},
+                                           {"right\\a.jpg", "right/a.jpg"},
+                                           {"../x/b.jpg", "x/b.jpg"}};
+    enum { N = sizeof names / sizeof *names };
+    const char *set = NULL;
+    for (int i = 0; i < N; i++)
+        set = folder_with(formatted("set/%d.xml", i),
+                          formatted("<annotation><filename>%s</filename></annotation>", names[i][0]));
+    must(clv_boxes_read(&boxes, set, err));
+    ck_assert_uint_eq(boxes.n_images, N);
+    for (int i = 0; i < N; i++)
+        ck_assert_str_eq(boxes.images[i].image, names[i][1]);
+}
+
 TEST(folders_without_boxes_or_of_two_forms_are_refused)
 {
     struct clv_boxes boxes = {0};

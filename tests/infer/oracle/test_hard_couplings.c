@@ -194,6 +194,46 @@ TEST(hard_couplings_are_cut_as_enumeration_says)
     }
 }
 
+/* Multiples of 2^51 that often tie, each with a small number added; nodes of their own make the field one of small
+ * scores. Sums are whole numbers, so the best labelling with the fewest 1s is known exactly. */
+TEST(ties_of_the_first_digits_are_decided_by_the_last_ones)
+{
+    enum { N = 4, M = 6, N_SMALL = 8, N_ALL = N + N_SMALL };
+    static const int32_t edges[M][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {0, 2}, {1, 3}};
+    const uint32_t all = 1 << N;
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    for (uint64_t t = 0, at = 0; t < 4000; t++) {
+        int64_t number[N + M], highest = INT64_MIN;
+        double unary[N_ALL], pairwise[M];
+        int32_t y[N_ALL];
+        uint32_t best = 0, found = 0;
+        for (int k = 0; k < N + M; k++) {
+            int64_t most = (int64_t)rng_below(SEED, 1, at++, k < N ? 5 : 2) - (k < N ? 2 : 0);
+            number[k] = most * ((int64_t)1 << 51) + (int64_t)rng_below(SEED, 1, at++, 128);
+            *(k < N ? &unary[k] : &pairwise[k - N]) = (double)number[k];
+        }
+        for (int i = N; i < N_ALL; i++)
+            unary[i] = 1;
+        struct clv_field field = {N_ALL, M, 2, CLV_PAIRWISE_POTTS, edges, unary, pairwise, false};
+        for (uint32_t labels = 0; labels < all; labels++) {
+            int64_t score = 0;
+            for (int i = 0; i < N; i++)
+                score += labels >> i & 1 ? number[i] : 0;
+            for (int e = 0; e < M; e++)
+                score -= (labels >> edges[e][0] ^ labels >> edges[e][1]) & 1 ? number[N + e] : 0;
+            if (score > highest || (score == highest && __builtin_popcount(labels) < __builtin_popcount(best))) {
+                highest = score;
+                best = labels;
+            }
+        }
+        must(clv_oracle_map(oracle, y, NULL, &field, err));
+        for (int i = 0; i < N; i++)
+            found |= (uint32_t)y[i] << i;
+        ck_assert_msg(found == best, "sample %d: labels %x, %x are best", (int)t, found, best);
+    }
+}
+
 struct clamp_check {
     const struct hard *s;
     const int32_t *y;
