@@ -36,8 +36,9 @@ int path_compare(const char *a, const char *b)
 enum clv_status folder_make(int *n_made, const char *path, struct clv_error *err)
 {
     OWNED_ARRAY char *partial = string_copy(path);
-    NEED(partial);
     *n_made = 0;
+    NEED(partial);
+    FAIL_IF(!*path, CLV_ERR_USAGE, "cannot create a folder whose path is empty");
     int attempt = 0;
     for (char *slash = partial + 1;; slash++) {
         if (*slash != '/' && *slash != 0)
@@ -71,7 +72,7 @@ enum clv_status folder_create(const char *path, struct clv_error *err)
 static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *location)
 {
     (void)info, (void)type, (void)location;
-    return remove(path);
+    return remove(path) && errno != ENOENT; /* another process may remove the same */
 }
 
 enum clv_status folder_remove(const char *path, struct clv_error *err)

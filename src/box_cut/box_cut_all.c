@@ -5,6 +5,7 @@
  *     v_k = p_k prod_(j in front of k) (1 - p_j),   v_background = prod_k (1 - p_k),   scaled to a sum of 1
  *
  * Then clv_refine_labels chooses the labels of these pixels by the votes and the colours. Start at clv_box_cut_all. */
+#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -16,7 +17,7 @@
 #define MAX_VOTES    (1 << 26) /* most votes that are kept; with more, a smaller box is in front, without votes */
 
 /* The boxes that overlap others, and the pixels around all overlaps. */
-struct crowd {
+struct overlaps {
     const struct clv_image *image;
     struct clv_pixel_box *pixel_boxes; /* [n_boxes] of all boxes */
     size_t *order;                     /* [n_boxes] all boxes, the smaller first */
@@ -30,7 +31,7 @@ struct crowd {
     int32_t n_labels;
 };
 
-static void crowd_release(struct crowd *self)
+static void overlaps_release(struct overlaps *self)
 {
     arrays_free(self->pixel_boxes, self->order, self->members, self->votes, self->by_label, self->labels);
 }
@@ -54,7 +55,7 @@ static double area_of(const struct clv_pixel_box *box)
 }
 
 /* Orders the boxes by area, the smaller first; of equal ones, the later box comes first. */
-static void sort(struct crowd *self, size_t n_boxes)
+static void sort(struct overlaps *self, size_t n_boxes)
 {
     for (size_t i = 0; i < n_boxes; i++) {
         size_t k = i;
@@ -64,10 +65,10 @@ static void sort(struct crowd *self, size_t n_boxes)
     }
 }
 
-static enum clv_status crowd_init(struct crowd *self, const struct clv_image *image, const struct clv_box *boxes,
-                                  const uint8_t *values, size_t n_boxes, struct clv_error *err)
+static enum clv_status overlaps_init(struct overlaps *self, const struct clv_image *image, const struct clv_box *boxes,
+                                     const uint8_t *values, size_t n_boxes, struct clv_error *err)
 {
-    *self = (struct crowd){.image = image, .area = {image->width, image->height, 0, 0}, .n_labels = 1};
+    *self = (struct overlaps){.image = image, .area = {image->width, image->height, 0, 0}, .n_labels = 1};
     NEED((self->pixel_boxes = array_alloc(n_boxes, sizeof *self->pixel_boxes)) &&
          (self->order = array_alloc(n_boxes, sizeof *self->order)) &&
          (self->members = array_alloc(n_boxes, sizeof *self->members)));
@@ -105,7 +106,7 @@ static enum clv_status crowd_init(struct crowd *self, const struct clv_image *im
 }
 
 /* Copies the probabilities of box k in the area, if it overlaps others. */
-static void keep(struct crowd *self, size_t k, const float *probability)
+static void keep(struct overlaps *self, size_t k, const float *probability)
 {
     const struct clv_pixel_box *area = &self->area;
     size_t width = (size_t)(area->end_x - area->first_x), member = 0;
@@ -117,7 +118,7 @@ static void keep(struct crowd *self, size_t k, const float *probability)
 }
 
 /* Computes the votes of labels from the probabilities, and labels[p], the label with most votes. */
-static void vote(struct crowd *self, const uint8_t *values)
+static void vote(struct overlaps *self, const uint8_t *values)
 {
     for (size_t p = 0; p < self->n; p++) {
         double background = 1, sum = 0;
@@ -134,14 +135,14 @@ static void vote(struct crowd *self, const uint8_t *values)
         self->by_label[p] = (float)background;
         for (int32_t a = 0; a < self->n_labels; a++) {
             float *label_vote = &self->by_label[(size_t)a * self->n + p];
-            *label_vote = (float)(*label_vote / (sum + background));
+            *label_vote = (float)fmin(*label_vote / (sum + background), 1); /* rounding may exceed 1 */
             if (*label_vote > self->by_label[(size_t)self->labels[p] * self->n + p])
                 self->labels[p] = (uint8_t)a;
         }
     }
 }
 
-static enum clv_status refine_overlaps(struct crowd *self, const struct clv_box_cut_options *options,
+static enum clv_status refine_overlaps(struct overlaps *self, const struct clv_box_cut_options *options,
                                        struct clv_error *err)
 {
     const struct clv_pixel_box *area = &self->area;
@@ -161,7 +162,7 @@ static enum clv_status refine_overlaps(struct crowd *self, const struct clv_box_
 }
 
 /* Writes the labels of pixels that several boxes cover. A label that none of these boxes has is ignored. */
-static void write_overlaps(uint8_t *labels, const struct crowd *self, const uint8_t *values)
+static void write_overlaps(uint8_t *labels, const struct overlaps *self, const uint8_t *values)
 {
     size_t p = 0;
     for (int32_t y = self->area.first_y; y < self->area.end_y; y++)
@@ -193,7 +194,7 @@ enum clv_status clv_box_cut_all(uint8_t *labels, const struct clv_image *image, 
                                 struct clv_error *err)
 {
     struct clv_box_cut_options defaults;
-    OWNED(crowd_release) struct crowd crowd = {0};
+    OWNED(overlaps_release) struct overlaps overlaps = {0};
     size_t n = (size_t)image->width * (size_t)image->height;
     clv_box_cut_defaults(&defaults);
     options = options ? options : &defaults;
@@ -202,18 +203,18 @@ enum clv_status clv_box_cut_all(uint8_t *labels, const struct clv_image *image, 
     OWNED_ARRAY uint8_t *box_labels = array_alloc(n, 1);
     OWNED_ARRAY float *probability = array_alloc(n, sizeof *probability);
     NEED(all && box_labels && probability);
-    MUST(crowd_init(&crowd, image, boxes, values, n_boxes, err));
+    MUST(overlaps_init(&overlaps, image, boxes, values, n_boxes, err));
     for (size_t i = n_boxes; i > 0; i--) {
-        size_t k = crowd.order[i - 1];
+        size_t k = overlaps.order[i - 1];
         MUST(clv_box_cut(box_labels, probability, image, &boxes[k], options, err));
         for (size_t p = 0; p < n; p++)
             all[p] = box_labels[p] ? values[k] : all[p];
-        keep(&crowd, k, probability);
+        keep(&overlaps, k, probability);
     }
-    if (crowd.n_members) {
-        vote(&crowd, values);
-        MUST(refine_overlaps(&crowd, options, err));
-        write_overlaps(all, &crowd, values);
+    if (overlaps.n_members) {
+        vote(&overlaps, values);
+        MUST(refine_overlaps(&overlaps, options, err));
+        write_overlaps(all, &overlaps, values);
     }
     memcpy(labels, all, n);
     return CLV_OK;

@@ -1,8 +1,9 @@
-/* Scales the training examples: each feature by its largest magnitude (optional), and for the linear kernel all values
- * by the root mean square length of an example. For the RBF kernel computes all squared distances. Start at
- * tag_problem_init. */
+/* Prepares the training examples: divides each feature by its largest magnitude (optional). For the linear kernel it
+ * then divides all values by the root mean square length of an example; for the RBF kernel it computes the squared
+ * distances of all pairs. Start at tag_problem_init. */
 #include "tags/tags.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "base/base.h"
@@ -13,7 +14,8 @@ void tag_problem_release(struct tag_problem *problem)
     *problem = (struct tag_problem){0};
 }
 
-/* Computes scale[f] = 1 / max_l |x_lf|, and multiplies the values by it. */
+/* Computes scale[f] = 1 / max_l |x_lf|, and multiplies the values by it. A feature is left as it is if this would be
+ * infinite. */
 static enum clv_status scale_features(struct tag_problem *problem, const struct clv_tag_set *set, struct clv_error *err)
 {
     size_t d = (size_t)set->n_features, n = (size_t)set->row[set->n];
@@ -22,13 +24,13 @@ static enum clv_status scale_features(struct tag_problem *problem, const struct 
     for (size_t k = 0; k < n; k++)
         problem->scale[set->index[k]] = fmax(problem->scale[set->index[k]], fabs(set->value[k]));
     for (size_t f = 0; f < d; f++)
-        problem->scale[f] = problem->scale[f] > 0 ? 1 / problem->scale[f] : 1;
+        problem->scale[f] = problem->scale[f] >= DBL_MIN ? 1 / problem->scale[f] : 1;
     for (size_t k = 0; k < n; k++)
         problem->value[k] *= problem->scale[set->index[k]];
     return CLV_OK;
 }
 
-/* Divides all values by the root of the mean square length of an example. */
+/* Divides all values by the root mean square length of an example. */
 static void scale_length(struct tag_problem *problem)
 {
     size_t n = (size_t)problem->rows.row[problem->rows.n];

@@ -268,4 +268,5 @@ TEST(made_folders_are_those_that_this_call_made)
     ck_assert_int_eq(n, 2);
     spill(here("made/file"), "", 0);
     must_fail(CLV_ERR_CREATE, "cannot create folder", folder_make(&n, here("made/file/x"), err));
+    must_fail(CLV_ERR_USAGE, "a folder whose path is empty", folder_make(&n, "", err));
 }

@@ -64,6 +64,16 @@ TEST(values_after_an_equals_sign_commands_after_help_and_models_are_completed)
     expect_completion("cleave segment --model = \"\"", "a.cleave sub");
 }
 
+TEST(empty_values_and_arguments_are_refused_before_any_work)
+{
+    static const struct refusal refusals[] = {
+        {64, "--output: its value is empty; if a variable was meant", "train x -o ''"},
+        {64, "--boxes: its value is empty", "segment x --boxes= -o y"},
+        {64, "argument 2 is empty; if a variable was meant", "segment -m x y '' -o z"},
+    };
+    EXPECT_REFUSALS(refusals);
+}
+
 TEST(an_option_that_is_nearly_one_is_named)
 {
     static const struct refusal refusals[] = {

@@ -97,6 +97,19 @@ TEST(trained_weights_minimise_the_documented_objective)
     expect_minimum("lmbm", 3); /* the extra regulariser: w_j = sum / eta_j */
 }
 
+TEST(a_feature_too_small_to_be_scaled_is_left_as_it_is)
+{
+    OWNED(clv_tag_set_release) struct clv_tag_set set = make_set();
+    OWNED(clv_tag_model_release) struct clv_tag_model model = {0};
+    for (int64_t k = 0; k < set.row[N]; k++)
+        if (set.index[k] == 2)
+            set.value[k] *= 1e-310;
+    struct clv_tag_training training = training_of(&set, "bc", 0);
+    training.is_scaled = true;
+    must(clv_tag_train(&model, NULL, &training, err));
+    ck_assert(model.scale[2] == 1 && model.scale[1] > 0.4 && model.scale[1] < 1);
+}
+
 TEST(the_mean_distance_is_that_of_all_pairs)
 {
     OWNED(clv_tag_set_release) struct clv_tag_set set = make_set();

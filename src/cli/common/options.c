@@ -120,6 +120,8 @@ static void record_option(struct text *canonical, const struct clv_option *optio
 static enum clv_status set_option(const struct option_group *group, const struct clv_option *option, const char *typed,
                                   struct common_options *common, struct clv_error *err)
 {
+    FAIL_IF(option->kind == CLV_OPTION_TEXT && !*typed, CLV_ERR_USAGE,
+            "--%s: its value is empty; if a variable was meant, the shell has none of this name", option->name);
     if (group->is_recorded && !(option->flags & CLV_OPTION_UNRECORDED))
         record_option(&common->canonical, option, typed);
     if (!options_given(common, option->name) && common->n_given < MAX_OPTIONS)
@@ -308,6 +310,9 @@ enum clv_status options_parse(const struct option_table *table, int argc, char *
         return self.status;
     if (failed)
         return failed == ENOMEM ? fail_memory(err) : fail(err, CLV_ERR_INTERNAL, "options: %s", strerror(failed));
+    for (size_t k = 0; k < common->n_arguments; k++)
+        FAIL_IF(!*common->arguments[k], CLV_ERR_USAGE,
+                "argument %zu is empty; if a variable was meant, the shell has none of this name", k + 1);
     return common->canonical.failed ? fail_memory(err) : CLV_OK;
 }
 

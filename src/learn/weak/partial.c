@@ -1,5 +1,5 @@
-/* Labels weak examples by a model: fixes known labels in a field, samples or maximises it, and weights the result like
- * a mask. Start at partial_marginals. */
+/* Labels weak examples by a model: fixes known labels in a field, samples or maximises it, and computes loss weights as
+ * for a mask. Start at partial_marginals. */
 #include "learn/weak/weak.h"
 
 #include <math.h>
@@ -13,8 +13,22 @@
 #define BEYOND_NOISE 60
 
 /* Limits for expect_areas. A rare label shrinks slowly over many rounds and would vanish without a minimum. */
-#define MOST_ROUNDS 200
-#define MIN_AREA    0.01 /* fraction of the image's area, added to each label's */
+#define MAX_ROUNDS 200
+#define MIN_AREA   0.01 /* fraction of the image's area, added to each label's */
+
+/* Returns the most that an edge can add to the score of one label at an end, compared with another label there. */
+static double most_of_edge(const struct clv_field *field, int32_t e)
+{
+    if (field->form != CLV_PAIRWISE_FULL)
+        return field->pairwise[e];
+    const double *table = clv_field_table(field, e);
+    double least = table[0], most = table[0];
+    for (int32_t k = 1; k < field->n_labels * field->n_labels; k++) {
+        least = fmin(least, table[k]);
+        most = fmax(most, table[k]);
+    }
+    return most - least;
+}
 
 void partial_force(struct clv_field *field, const int32_t *given)
 {
@@ -31,12 +45,18 @@ void partial_force(struct clv_field *field, const int32_t *given)
             best = fmax(best, unary[b]);
         unary[given[i]] = best + BEYOND_NOISE;
     }
-    for (int32_t e = 0; given && e < field->n_edges; e++)
+    for (int32_t e = 0; given && e < field->n_edges; e++) {
+        double most = most_of_edge(field, e);
         for (int end = 0; end < 2; end++) {
             int32_t i = field->edges[e][end];
-            if (given[i] != CLV_UNKNOWN)
-                field->unary[i] += given[i] ? field->pairwise[e] : -field->pairwise[e];
+            if (given[i] == CLV_UNKNOWN)
+                continue;
+            if (n_labels == 2)
+                field->unary[i] += given[i] ? most : -most;
+            else
+                field->unary[(size_t)i * n_labels + (size_t)given[i]] += most;
         }
+    }
 }
 
 enum clv_status partial_load(struct decoder *decoder, const struct partial_example *example, struct clv_error *err)
@@ -48,9 +68,9 @@ enum clv_status partial_load(struct decoder *decoder, const struct partial_examp
 
 /* Computes counts[n_nodes][n_labels] = V_i P(y_i = b), the expected pixels of each label, from the marginals q of a
  * model that was trained with the loss's weights. That training weighs pixels of label b by theta(b) ~ 1 / V_b, so the
- * model predicts q_i(b) ~ P(y_i = b) / V_b, and the paper's sum_i V_i q_i(b) is not V_b: it overestimates the smaller
- * of two areas, and more so each time the images are labelled again. The areas that agree with P are found as in
- * Saerens, Latinne, Decaestecker 2002:
+ * model predicts q_i(b) ~ P(y_i = b) / V_b. So sum_i V_i q_i(b), as in Shpakova et al. 2018, is not V_b: it
+ * overestimates the smaller of two areas, and more so each time the images are labelled again. The areas that agree
+ * with P are found as in Saerens, Latinne, Decaestecker 2002:
  *     P(y_i = b) = q_i(b) V_b / sum_c q_i(c) V_c,   V_b = sum_i V_i (P(y_i = b) + MIN_AREA) */
 static void expect_areas(float *counts, const float *q, const struct clv_problem *problem, size_t n_labels)
 {
@@ -59,7 +79,7 @@ static void expect_areas(float *counts, const float *q, const struct clv_problem
         area += (double)problem->area[i];
     for (size_t b = 0; b < n_labels; b++)
         total[b] = 1;
-    for (int round = 0, is_done = 0; round < MOST_ROUNDS && !is_done; round++) {
+    for (int round = 0, is_done = 0; round < MAX_ROUNDS && !is_done; round++) {
         is_done = 1;
         for (size_t b = 0; b < n_labels; b++)
             next[b] = MIN_AREA * area;
@@ -80,9 +100,9 @@ static void expect_areas(float *counts, const float *q, const struct clv_problem
     }
 }
 
-/* Replaces q in weight[n_nodes][n_labels] by the loss weights of the expected pixels. As published the counts are V_i
- * q_i(b), their sum is V_b (in the paper, whose superpixels have one size, the sum of q_i(b)), and the weights are
- * q_i(b) theta_i(b). */
+/* Replaces q in weight[n_nodes][n_labels] by loss weights, which balanced_theta computes from the expected pixels of
+ * each label. As published (Shpakova et al. 2018, whose superpixels all have one size) these are V_i q_i(b), V_b is
+ * their sum over nodes, and the weights are q_i(b) theta_i(b). Otherwise they come from expect_areas. */
 static enum clv_status weigh(float *weight, const struct clv_problem *problem, size_t n_labels, bool is_published,
                              struct clv_error *err)
 {

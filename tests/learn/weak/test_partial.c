@@ -123,6 +123,41 @@ TEST(given_labels_hold_against_any_coupling)
     decoders_free(decoder, 1);
 }
 
+/* Of three labels, on a chain of full tables: as the best of all labellings that agree with what is given. */
+TEST(given_labels_of_three_hold_against_any_table)
+{
+    enum { N = 4, K = 3, ALL = 81 };
+    static const int32_t edges[N - 1][2] = {{0, 1}, {1, 2}, {2, 3}};
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        double unary[N * K], tables[(N - 1) * K * K], best = -INFINITY, best_forced = -INFINITY;
+        int32_t given[N] = {CLV_UNKNOWN, CLV_UNKNOWN, CLV_UNKNOWN, CLV_UNKNOWN}, wanted[N] = {0}, found[N] = {0};
+        struct clv_field field = {N, N - 1, K, CLV_PAIRWISE_FULL, edges, unary, tables, false}, forced = field;
+        for (size_t k = 0; k < N * K; k++)
+            unary[k] = 20 * rng_normal(seed, RNG_TEST, k);
+        for (size_t k = 0; k < (N - 1) * K * K; k++)
+            tables[k] = 300 * rng_normal(seed, RNG_TEST, 100 + k);
+        given[1] = (int32_t)(seed % K);
+        given[3] = (int32_t)(seed / K % K);
+        double forced_unary[N * K];
+        memcpy(forced_unary, unary, sizeof unary);
+        forced.unary = forced_unary;
+        partial_force(&forced, given);
+        for (int32_t code = 0; code < ALL; code++) {
+            const int32_t y[N] = {code % K, code / K % K, code / (K * K) % K, code / (K * K * K)};
+            double score = clv_field_score(&field, y), forced_score = clv_field_score(&forced, y);
+            if (y[1] == given[1] && y[3] == given[3] && score > best) {
+                best = score;
+                memcpy(wanted, y, sizeof y);
+            }
+            if (forced_score > best_forced) {
+                best_forced = forced_score;
+                memcpy(found, y, sizeof y);
+            }
+        }
+        ck_assert_msg(!memcmp(found, wanted, sizeof found), "seed %d", (int)seed);
+    }
+}
+
 /* P_i(b) = q_i(b) V_b / sum q_i V with V_b = sum_i V_i (P_i(b) + 0.01), found by bisection on V_1, and the weights of a
  * label's expected pixels sum to a half. */
 TEST(weights_come_from_the_areas_that_agree_with_the_marginals)
