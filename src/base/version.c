@@ -1,4 +1,4 @@
-/* The version of the library, and whether it has the max-flow code of Boykov and Kolmogorov. */
+/* Returns the version of the library, and whether it was built with the max-flow code of Boykov and Kolmogorov. */
 #include "cleave/version.h"
 
 #define TEXT_OF(number) TEXT(number)

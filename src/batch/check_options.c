@@ -1,6 +1,6 @@
-/* Refuses, before any file is read, options that the run cannot fulfil: a table has what each option needs; the
- * labeller, or the form of the output, has what it lacks and why. A new option that some of them cannot fulfil is a row
- * here. Start at files_options_check. */
+/* Refuses options that the run cannot fulfil, before any file is read. needs_of_options lists what each option needs; a
+ * labeller and a form of the output each list what they lack, and why. An option with needs is a row of that table.
+ * Start at files_options_check. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,18 +53,18 @@ static enum clv_status refuse(const char *option, unsigned needs, const struct l
 }
 
 static bool is_given(const struct option_needs *row, const struct clv_files_options *options,
-                     const struct clv_files_options *usual)
+                     const struct clv_files_options *defaults)
 {
-    return memcmp((const char *)options + row->offset, (const char *)usual + row->offset, row->size) != 0;
+    return memcmp((const char *)options + row->offset, (const char *)defaults + row->offset, row->size) != 0;
 }
 
 static enum clv_status check_against(const struct clv_files_options *options, const struct limits *other,
                                      struct clv_error *err)
 {
-    struct clv_files_options usual;
-    clv_files_defaults(&usual);
+    struct clv_files_options defaults;
+    clv_files_defaults(&defaults);
     for (size_t k = 0; k < sizeof needs_of_options / sizeof *needs_of_options; k++)
-        if (is_given(&needs_of_options[k], options, &usual))
+        if (is_given(&needs_of_options[k], options, &defaults))
             MUST(refuse(needs_of_options[k].option, needs_of_options[k].needs, other, err));
     if (options->refine != CLV_REFINE_LARGE)
         MUST(refuse(options->refine == CLV_REFINE_ALL ? "--refine" : "--no-refine", NEEDS_MODEL | NEEDS_PIXELS, other,

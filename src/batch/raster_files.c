@@ -17,7 +17,7 @@ static enum clv_status read_image_header(struct labelled *item, const struct bat
     self->bands = run->model->recipe.bands;
     MUST(raster_open_windows(&raster, item->input->image, limits, err));
     FAIL_IF(!self->bands.n_bands && !bands_are_plain(&self->bands, &raster), CLV_ERR_DATA,
-            "%s: bands that the model does not know", item->input->image);
+            "%s: its bands are not those of the model's training images", item->input->image);
     item->width = raster.width;
     item->height = raster.height;
     self->n_bands = raster.n_bands;

@@ -1,6 +1,6 @@
-/* Finds the objects of a raster by a model that has learned to find them, window by window (segment/learned_objects.c).
- * Finished windows stay in a file beside the mask for --resume, until all files of the raster are written. Start at
- * raster_learned_find. */
+/* Finds the objects of a raster window by window, by a model that was trained to find objects
+ * (segment/learned_objects.c). Finished windows stay in a file beside the mask for --resume, until all files of the
+ * raster are written. Start at raster_learned_find. */
 #include <string.h>
 #include <unistd.h>
 
@@ -50,7 +50,7 @@ static enum clv_status open_readers(struct readers *self, const struct labelled 
     NEED(self->rasters = array_zalloc((size_t)self->n, sizeof *self->rasters));
     MUST(raster_open_windows(&self->rasters[0], self->path, &run->options.limits, err));
     FAIL_IF(!self->bands.n_bands && !bands_are_plain(&self->bands, &self->rasters[0]), CLV_ERR_DATA,
-            "%s: bands that the model does not know", self->path);
+            "%s: its bands are not those of the model's training images", self->path);
     return CLV_OK;
 }
 

@@ -44,7 +44,7 @@ static inline float from_bits(int32_t bits)
  * Dividing the exponent by three approximates the cube root to 3.5 %; one Halley step (relative error e becomes 2/3
  * e^3) reduces the error to 3e-5. Comparisons use the bits, whose order is that of positive floats, and a mask selects
  * the result: a comparison of floats would keep compilers from vectorising. */
-static inline float lightness(float t)
+static inline float cie_f(float t)
 {
     const float slope = 841.0f / 108, offset = 4.0f / 29;
     const int32_t knee = 0x3c111aa7; /* (6/29)^3 */
@@ -64,7 +64,7 @@ FOR_EVERY_WIDTH static void to_lab(float (*plane)[BLOCK], int n)
         float x = 0.4124564f / 0.95047f * red + 0.3575761f / 0.95047f * green + 0.1804375f / 0.95047f * blue;
         float y = 0.2126729f * red + 0.7151522f * green + 0.0721750f * blue;
         float z = 0.0193339f / 1.08883f * red + 0.1191920f / 1.08883f * green + 0.9503041f / 1.08883f * blue;
-        float fx = lightness(x), fy = lightness(y), fz = lightness(z);
+        float fx = cie_f(x), fy = cie_f(y), fz = cie_f(z);
         plane[0][i] = 116 * fy - 16;
         plane[1][i] = 500 * (fx - fy);
         plane[2][i] = 200 * (fy - fz);
@@ -94,7 +94,7 @@ void clv_rgb_to_lab(float *lab, const uint8_t *rgb, size_t n)
 }
 
 /* The inverse of f of CIE 15. */
-static double from_lightness(double f)
+static double cie_f_inverse(double f)
 {
     const double knee = 6.0 / 29;
     return f > knee ? f * f * f : 3 * knee * knee * (f - 4.0 / 29);
@@ -106,8 +106,8 @@ void lab_d50_to_rgb(uint8_t rgb[3], const double lab[3])
     static const double matrix[3][3] = {
         {3.1338561, -1.6168667, -0.4906146}, {-0.9787684, 1.9161415, 0.0334540}, {0.0719453, -0.2289914, 1.4052427}};
     double fy = (lab[0] + 16) / 116;
-    double x = 0.9642 * from_lightness(fy + lab[1] / 500), y = from_lightness(fy),
-           z = 0.8249 * from_lightness(fy - lab[2] / 200);
+    double x = 0.9642 * cie_f_inverse(fy + lab[1] / 500), y = cie_f_inverse(fy),
+           z = 0.8249 * cie_f_inverse(fy - lab[2] / 200);
     for (int c = 0; c < 3; c++) {
         double light = matrix[c][0] * x + matrix[c][1] * y + matrix[c][2] * z;
         light = light < 0 ? 0 : light > 1 ? 1 : light;

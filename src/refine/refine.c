@@ -146,7 +146,7 @@ static enum clv_status check(const uint8_t *labels, const struct clv_image *imag
     MUST(refine_check_size(width, image->height, image->channels, 2, err));
     for (int32_t p = 0; p < width * image->height; p++) {
         if (labels[p] > 1)
-            return fail(err, CLV_ERR_USAGE, "refining knows labels 0 and 1; pixel (%d, %d) has %d", p % width,
+            return fail(err, CLV_ERR_USAGE, "refining takes labels 0 and 1; pixel (%d, %d) has %d", p % width,
                         p / width, labels[p]);
         if (prior && !isfinite(prior[p]))
             return fail(err, CLV_ERR_DATA, "pixel (%d, %d): its prior is %g", p % width, p / width, (double)prior[p]);

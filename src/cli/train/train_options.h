@@ -7,9 +7,9 @@
 #include "cleave/train.h"
 #include "cli/common/common.h"
 
-/* --learner, and the typed values of its parameters, which are parsed when the learner is known. */
 #define MAX_GIVEN_PARAMETERS 64
 
+/* --learner, and the typed values of its parameters, which are parsed when the learner is known. */
 struct learner_options {
     const struct clv_learner *learner;
     struct {
@@ -35,8 +35,8 @@ struct train_options {
     struct text command;
 };
 
-/* Parses the command line, fails for missing or contradictory options, and claims the outputs. Release whatever the
- * status. */
+/* Parses the command line, fails for missing or contradictory options, and claims the outputs. The caller releases
+ * *self whatever the status. */
 enum clv_status train_options_parse(struct train_options *self, int argc, char **argv, struct clv_error *err) CLV_CHECK;
 void train_options_release(struct train_options *self);
 

@@ -101,12 +101,12 @@ enum clv_status map_pool_init(struct map_pool *pool, const struct scene *scene, 
         .window = window ? *window : (struct map_window){0, 0, scene->width, scene->height}};
     struct map_pool *result = &self.result;
     size_t n = (size_t)scene->n_regions * (size_t)result->n_channels;
-    bool is_largest = recipe->map_pool & CLV_MAP_MAX, is_deviation = recipe->map_pool & CLV_MAP_DEVIATION;
+    bool has_largest = recipe->map_pool & CLV_MAP_MAX, has_deviation = recipe->map_pool & CLV_MAP_DEVIATION;
     self.plane = array_alloc((size_t)scene->width, (size_t)scene->height * sizeof *self.plane);
     result->mean = array_alloc(n, sizeof *result->mean);
-    result->largest = is_largest ? array_alloc(n, sizeof *result->largest) : NULL;
-    result->deviation = is_deviation ? array_alloc(n, sizeof *result->deviation) : NULL;
-    NEED(self.plane && result->mean && (!is_largest || result->largest) && (!is_deviation || result->deviation));
+    result->largest = has_largest ? array_alloc(n, sizeof *result->largest) : NULL;
+    result->deviation = has_deviation ? array_alloc(n, sizeof *result->deviation) : NULL;
+    NEED(self.plane && result->mean && (!has_largest || result->largest) && (!has_deviation || result->deviation));
     for (int32_t m = 0; m < recipe->n_maps; m++)
         MUST(pool_map(&self, &maps[m], &recipe->maps[m], err));
     *pool = TAKE(self.result);

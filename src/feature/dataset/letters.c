@@ -1,4 +1,4 @@
-/* Makes chain problems of handwritten words, with one node per letter. Start at letters_dataset. */
+/* Makes a chain problem from each handwritten word, with one node per letter. Start at letters_dataset. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 enum { BIAS = LETTER_PIXELS, FIRST, LAST };
 
-/* The problem of a word, with arrays for the longest possible word. */
+/* The problem of a word, and its arrays, which hold the longest possible word. */
 struct word {
     struct clv_problem problem;
     int64_t row[LETTER_MAX_LENGTH + 1];

@@ -17,7 +17,7 @@ struct summary {
 
 struct maps_state {
     struct map_source from;
-    struct clv_recipe_map wanted; /* a view */
+    struct clv_recipe_map wanted; /* the map that is learned, with its number of channels; borrows its arrays */
     size_t first;                 /* index of the batch's first item */
     struct summary batch[BATCH];
     size_t n_done;
@@ -166,7 +166,7 @@ enum clv_status recipe_learn_maps(struct clv_recipe *recipe, const struct clv_se
                                   struct clv_error *err)
 {
     MUST(recipe_check(recipe, false, err));
-    FAIL_IF(recipe->n_maps && !set->n_items, CLV_ERR_USAGE, "recipe: no images to learn from what their maps are");
+    FAIL_IF(recipe->n_maps && !set->n_items, CLV_ERR_USAGE, "recipe: no images to learn the kinds of maps from");
     struct maps_state reading = {.from = {set, limits, progress, recipe->scale * sqrtf((float)recipe->region_area)}};
     bool has_others = recipe->blocks != CLV_BLOCK_MAPS;
     for (int32_t m = 0; m < recipe->n_maps; m++) {

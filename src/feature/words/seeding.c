@@ -71,15 +71,15 @@ FOR_EACH_MACHINE static void lower_distances(int32_t *distance, const struct cod
 }
 
 #ifdef HAVE_X86
-/* Packs the samples in blocks of LANES; norm[n padded] = |x|^2 - 256 sum(x). */
+/* Packs the samples in blocks of LANES, and sets norm[i] to |x|^2 - 256 sum(x) of sample i. */
 static void pack_samples(uint8_t *packed, int32_t *norm, const struct codebook_samples *samples)
 {
     for (size_t i = 0; i < samples->n; i++)
         norm[i] = -vnni_pack(packed + i / LANES * LANES * SIZE, i % LANES, samples->descriptors + i * SIZE);
 }
 
-/* Does the same by the instructions of tile_vnni in nearest_centre.c: |x - c|^2 = |x|^2 - 2<x,c> + |c|^2, where 128 is
- * subtracted from c, and norm subtracts the missing 256 sum(x). */
+/* Does the same as lower_distances, by the instructions of tile_vnni in nearest_centre.c: |x - c|^2 = |x|^2 - 2<x,c> +
+ * |c|^2. They multiply by signed bytes, so <x, c - 128> replaces <x,c>; norm removes the difference, 256 sum(x). */
 __attribute__((target("avx512f,avx512bw,avx512vnni"))) static void
 lower_distances_vnni(int32_t *distance, const uint8_t *packed, const int32_t *norm, size_t n_blocks,
                      const uint8_t *centre)

@@ -19,7 +19,7 @@
  * about as much work there as sixteen searches. */
 #define MAX_SWEEPS 600
 
-/* Sets full[] of the arcs that are full, or, if is_opposite, whose opposite arcs are full. measure reads it many
+/* Sets full[] of the arcs that are saturated, or, if is_opposite, whose opposite arcs are. measure reads it many
  * times. */
 KERNEL void note_full(struct batch *batch, const int32_t *capacity, int is_opposite)
 {
@@ -33,8 +33,8 @@ KERNEL void note_full(struct batch *batch, const int32_t *capacity, int is_oppos
     }
 }
 
-/* Returns the least nearness among the heads of a row's arcs that are not full, or FAR. Rows are padded to multiples of
- * 8 slots by full ones. */
+/* Returns the least nearness among the heads of a row's arcs that are not saturated, or FAR. Rows are padded to
+ * multiples of 8 slots by saturated ones. */
 KERNEL shorts nearest_head(struct batch *batch, int32_t i)
 {
     shorts nearest = shorts_of(FAR);

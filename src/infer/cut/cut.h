@@ -51,8 +51,8 @@ struct batch {
     int has_avx2;   /* the machine has it; tests may clear this */
     int32_t *first; /* [n_nodes + 1], multiples of 8 */
     int32_t *last;  /* [n_nodes] */
-    /* [n_slots] Node i has slots first[i] .. last[i] - 1. The padding up to first[i + 1] is always full and leads to node
-     * n_nodes, which does not exist. */
+    /* [n_slots] Node i has slots first[i] .. last[i] - 1. The padding up to first[i + 1] is always saturated and leads
+     * to node n_nodes, which does not exist. */
     struct batch_arc *arcs;
     int32_t (*slots)[2]; /* [n_edges] slots of an edge's two arcs */
     /* One value per lane: */
@@ -60,7 +60,7 @@ struct batch {
     int32_t *distance;   /* [n_nodes][BATCH_LANES] */
     int32_t *flow;       /* [n_edges][BATCH_LANES] */
     int16_t *nearness;   /* [n_nodes + 1][BATCH_LANES] distances while they are computed; 0 where excess reaches */
-    int16_t *full;       /* [n_slots][BATCH_LANES] all ones where an arc is full, else 0 */
+    int16_t *full;       /* [n_slots][BATCH_LANES] BATCH_NODES where an arc is saturated, else 0 */
     uint16_t *label;     /* [n_nodes] bit l: the label in lane l */
     int32_t (*edges)[2]; /* edges of the graph that is built; n_nodes < 0: none */
     size_t node_capacity, edge_capacity, slot_capacity;

@@ -1,8 +1,8 @@
-/* Maximum flow by the search of Boykov and Kolmogorov (PAMI 2004). Trees grow from the nodes that have excess and from
- * those that have a deficit. Where two trees meet, flow is pushed along the path from root to root. Nodes that a full
- * arc or an empty root cuts off are orphans and need another parent: the nearest neighbour of their side whose path
- * ends at a root, or the first that is as near as the old parent. Distances to roots are cached with the augmentation
- * in which they were computed.
+/* Finds the maximum flow by the search trees of Boykov and Kolmogorov (PAMI 2004). Trees grow from the nodes that have
+ * excess and from those that have a deficit. Where two trees meet, flow is pushed along the path from root to root. A
+ * node is an orphan if the arc to its parent is saturated, or if it is a root without excess or deficit left. It needs
+ * another parent: the nearest neighbour of its side whose path ends at a root, or the first that is as near as the old
+ * parent. Distances to roots are cached with the augmentation in which they were computed.
  *
  * In a source tree arcs lead from parent to child, in a sink tree from child to parent. Side 0 is the source trees,
  * side 1 the sink trees. Start at maxflow_search. */
@@ -15,13 +15,13 @@ struct search {
     struct maxflow *graph;
     int32_t *next_active;    /* [n_nodes] -1: the last one */
     int32_t first, last;     /* active nodes; label[] marks them */
-    int32_t n_source_active; /* upper bound of those in source trees */
+    int32_t n_source_active; /* upper bound of the active nodes in source trees */
     int32_t orphans, newest; /* first and last orphan */
     int32_t now;             /* the current augmentation; node[i].current is the one in which `level` was exact */
 };
 
-/* Return the residual capacity of an arc as trees of that side use it: toward_child if the arc's head is a child of its
- * tail, toward_parent if the head is the parent. */
+/* Both return the residual capacity between the ends of an arc in the direction in which flow passes through trees of a
+ * side: toward_child if the arc's head is a child of its tail, toward_parent if the head is the parent. */
 INLINE int32_t toward_child(const struct maxflow *graph, int32_t slot, int side)
 {
     return side ? graph->arc[slot].sum - graph->arc[slot].residual : graph->arc[slot].residual;
@@ -32,13 +32,13 @@ INLINE int32_t toward_parent(const struct maxflow *graph, int32_t slot, int side
     return toward_child(graph, slot, !side);
 }
 
-/* Returns a node's level as seen from one side: below 0 in trees of the other side. */
+/* Returns a node's level: above 0 in trees of the given side, below 0 in trees of the other side. */
 INLINE int32_t level_of(const struct maxflow *graph, int32_t i, int side)
 {
     return side ? -graph->node[i].level : graph->node[i].level;
 }
 
-/* Adds node i to a tree, as a child of `up` by i's arc `parent`. */
+/* Adds node i to a tree, as a child of `up`, to which i's arc `parent` leads. */
 INLINE void hang(struct maxflow *graph, int32_t i, int32_t level, int32_t parent, int32_t up, int side)
 {
     graph->node[i].level = side ? -level : level;
@@ -102,7 +102,7 @@ static void orphan_last(struct search *self, int32_t i)
     self->newest = i;
 }
 
-/* Makes j a child of i, by j's arc k. */
+/* Makes j a child of i, to which j's arc k leads. */
 INLINE void take(struct maxflow *graph, int32_t j, int32_t i, int32_t k, int side)
 {
     hang(graph, j, level_of(graph, i, side) + 1, k, i, side);
@@ -127,7 +127,7 @@ INLINE int32_t path_to_root(const struct maxflow *graph, int32_t *path, int64_t 
     return n;
 }
 
-/* Pushes `amount` along an arc, which is below 0 if flow is to go against it. */
+/* Pushes `amount` along an arc; a negative amount goes against it. */
 INLINE void push_slot(struct maxflow *graph, int32_t slot, int64_t amount)
 {
     struct maxflow_arc *arc = &graph->arc[slot];
@@ -203,7 +203,7 @@ INLINE struct kin kin_of(const struct maxflow *graph, int32_t k, int32_t last, i
     return kin;
 }
 
-/* Finds another parent for an orphan. Without one it leaves the trees and its children become orphans. */
+/* Finds another parent for an orphan. An orphan that finds none leaves the trees, and its children become orphans. */
 INLINE void adopt(struct search *self, int32_t i, int side)
 {
     struct maxflow *graph = self->graph;
@@ -258,7 +258,8 @@ static void augment(struct search *self, int32_t s, int32_t k)
     }
 }
 
-/* Grows the tree at node i by its arcs from `k` on. Returns the first arc to a tree of the other side, or -1. */
+/* Grows the tree at node i along its arcs from `k` on. Returns the first arc with capacity to a tree of the other side,
+ * or -1. */
 INLINE int32_t scan(struct search *self, int32_t i, int32_t k, int side)
 {
     struct maxflow *graph = self->graph;

@@ -1,7 +1,7 @@
-/* Maximum flow by incremental breadth-first search (Goldberg, Hed, Kaplan, Tarjan & Werneck, ESA 2011): trees grow
- * level by level from the pixels that have excess and from those that have a deficit. Where two trees meet, flow is
- * pushed along the path from root to root. Pixels that a full arc or an empty root cuts off are orphans and get another
- * parent, lowest level first. Start at grid_grow.
+/* Finds the maximum flow by incremental breadth-first search (Goldberg, Hed, Kaplan, Tarjan & Werneck, ESA 2011): trees
+ * grow level by level from the pixels that have excess and from those that have a deficit. Where two trees meet, flow
+ * is pushed along the path from root to root. A pixel is an orphan if the arc to its parent is saturated, or if it is a
+ * root without excess or deficit left. Orphans get another parent, lowest level first. Start at grid_grow.
  *
  * In a source tree arcs lead from parent to child, in a sink tree from child to parent. Side 0 is the source trees,
  * side 1 the sink trees. */
@@ -43,8 +43,8 @@ static enum clv_status trees_init(struct trees *self, struct grid_cut *cut, stru
     return is_short ? fail_memory(err) : CLV_OK;
 }
 
-/* Return the residual capacity of arc k of p, or of its opposite arc, as trees of that side use it: toward_child if the
- * arc's head is a child of p, toward_parent if it is the parent. */
+/* Both return the residual capacity of arc k of p, or of its opposite arc, in the direction in which flow passes
+ * through trees of a side: toward_child if the arc's head is a child of p, toward_parent if it is the parent. */
 INLINE int32_t toward_child(const struct grid_cut *cut, int32_t p, int k, int side, int n_arcs)
 {
     return side ? arcs_of(cut, p + cut->offset[k], n_arcs)[k ^ 1] : arcs_of(cut, p, n_arcs)[k];
@@ -55,7 +55,7 @@ INLINE int32_t toward_parent(const struct grid_cut *cut, int32_t p, int k, int s
     return toward_child(cut, p, k, !side, n_arcs);
 }
 
-/* Returns a pixel's level as seen from one side: below 0 in trees of the other side. */
+/* Returns a pixel's level: above 0 in trees of the given side, below 0 in trees of the other side. */
 INLINE int32_t level_of(const struct grid_state *state, int side)
 {
     return side ? -state->distance : state->distance;
