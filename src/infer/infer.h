@@ -81,13 +81,14 @@ static inline double field_link_score(const struct clv_field *field, int32_t edg
 /* Returns whether the field has full tables and is one chain: edge e joins nodes e and e + 1. */
 bool field_is_chain(const struct clv_field *field);
 
-/* Returns D / 4 of a full table of two labels, D = P11 + P00 - P01 - P10. It is below 0 if the table is not
- * supermodular. A D that is negative only by rounding counts as 0. */
+/* Returns D = P11 + P00 - P01 - P10 of a full table of two labels. It is below 0 if the table is not supermodular. A D
+ * that is negative only by rounding counts as 0. Sums do not overflow in fields that field_check accepts, and are exact
+ * for subnormal scores, of which fractions would not be. */
 static inline double table_supermodularity(const double *table)
 {
     double p00 = table[0], p01 = table[1], p10 = table[2], p11 = table[3];
-    double d = (p11 / 4 + p00 / 4) - (p01 / 4 + p10 / 4);
-    double size = fabs(p00) / 4 + fabs(p01) / 4 + fabs(p10) / 4 + fabs(p11) / 4;
+    double d = (p11 + p00) - (p01 + p10);
+    double size = fabs(p00) + fabs(p01) + fabs(p10) + fabs(p11);
     return d < 0 && d >= -0x1p-40 * size ? 0 : d;
 }
 

@@ -203,7 +203,7 @@ static enum clv_status reparametrise(struct capacities *c, const struct clv_fiel
         if (d < 0)
             return fail(err, CLV_ERR_DATA, "edge %d (nodes %d and %d) is not supermodular: %g + %g < %g + %g", e,
                         field->edges[e][0], field->edges[e][1], p00, p11, p01, p10);
-        c->coupling[e] = d > 0 ? 2 * d : 0;
+        c->coupling[e] = d > 0 ? d / 2 : 0;
         c->unary[field->edges[e][0]] += (p10 / 2 - p00 / 2) + (p11 / 2 - p01 / 2);
         c->unary[field->edges[e][1]] += (p01 / 2 - p00 / 2) + (p11 / 2 - p10 / 2);
         double same = p00 / 2 + p11 / 2, gain = p10 > same ? p10 - same : 0, back = p01 > same ? p01 - same : 0;
@@ -395,12 +395,29 @@ double capacities_error(size_t n_nodes, size_t n_edges)
     return fmin(n_terms / 2, 4 * sqrt(n_terms));
 }
 
+/* Returns whether a unary or a full table prefers a label, or tells the labels of its ends apart by a loss below 0. If
+ * none does, `lone` is 0 without rounding. */
+static bool has_preference(const struct clv_field *field)
+{
+    for (int32_t i = 0; i < field->n_nodes; i++)
+        if (field->unary[i] != 0)
+            return true;
+    for (int32_t e = 0; e < (field->is_shared && field->n_edges > 0 ? 1 : field->n_edges); e++) {
+        const double *table = clv_field_table(field, e);
+        if (table[0] != table[3] || table[1] > table[0] || table[2] > table[0])
+            return true;
+    }
+    return false;
+}
+
 bool capacities_suffice(const struct capacities *c, const struct clv_field *field, double size)
 {
-    if (c->largest == 0)
+    if (c->largest == 0 && field->form != CLV_PAIRWISE_FULL)
         return true;
     if (c->exponent == MAX_EXPONENT) /* a finer scale could overflow */
         return false;
+    if (c->largest == 0) /* sums may have lost small scores beside large ones, or halves of subnormal ones */
+        return !has_preference(field);
     size_t n = (size_t)field->n_nodes, n_counted;
     double unit = ldexp(1, -c->exponent), error = unit * capacities_error(n, (size_t)field->n_edges);
     if (size >= 0)

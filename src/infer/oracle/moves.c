@@ -223,11 +223,11 @@ static enum clv_status check_tables(const struct clv_field *field, struct clv_er
     for (int32_t e = 0; e < field->n_edges; e++)
         for (int32_t a = 0; a < k; a++)
             for (int32_t b = a + 1; b < k; b++) {
-                double same = field_pair_score(field, e, a, a) / 2 + field_pair_score(field, e, b, b) / 2;
-                double different = field_pair_score(field, e, a, b) / 2 + field_pair_score(field, e, b, a) / 2;
+                double same = field_pair_score(field, e, a, a) + field_pair_score(field, e, b, b);
+                double different = field_pair_score(field, e, a, b) + field_pair_score(field, e, b, a);
                 double size = fabs(field_pair_score(field, e, a, a)) + fabs(field_pair_score(field, e, b, b)) +
                               fabs(field_pair_score(field, e, a, b)) + fabs(field_pair_score(field, e, b, a));
-                if (same - different < -0x1p-42 * size) /* smaller differences are rounding errors */
+                if (same - different < -0x1p-41 * size) /* smaller differences are rounding errors */
                     return fail(
                         err, CLV_ERR_DATA,
                         "edge %d (nodes %d and %d): labels %d and %d score more apart than alike, which no cut can "

@@ -194,6 +194,136 @@ TEST(hard_couplings_are_cut_as_enumeration_says)
     }
 }
 
+/* Returns an oracle of the engine; NULL if this build lacks it. */
+static struct clv_oracle *oracle_of(int engine)
+{
+    struct clv_oracle *oracle = NULL;
+    if (engine != CLV_ENGINE_BK || clv_has_bk())
+        must(clv_oracle_new(&oracle, (enum clv_engine)engine, err));
+    return oracle;
+}
+
+/* Scales a drawn field so that the set's smallest size is 2^exponent. Its scores remain whole numbers of sizes. */
+static void scale_to(struct hard *s, double *scaled, const double *unscaled, int exponent)
+{
+    int32_t n_unary = s->field.n_nodes * (s->field.n_labels == 2 ? 1 : s->field.n_labels);
+    int32_t cells = s->field.form == CLV_PAIRWISE_FULL ? 4 : 1;
+    for (int k = 0; k < N_SIZES; k++)
+        scaled[k] = ldexp(unscaled[k], exponent - ilogb(unscaled[N_SIZES - 1]));
+    s->sizes = scaled;
+    for (int32_t i = 0; i < n_unary; i++)
+        s->unary[i] = value_of(s, s->unaries[i]);
+    for (int32_t e = 0; e < s->field.n_edges; e++)
+        for (int32_t k = 0; k < cells; k++)
+            s->pairwise[cells * e + k] = value_of(s, s->pairs[4 * e + k]);
+}
+
+/* Each draw on each set of sizes, which are so small that every field is cut without rounding, down to whole multiples
+ * of the smallest double. */
+TEST(fields_scaled_down_keep_their_labels)
+{
+    static const int exponents[] = {-1074, -1073, -1072, -1064, -1050, -1040};
+    enum { N_EXPONENTS = sizeof exponents / sizeof *exponents };
+    for (int engine = CLV_ENGINE_DEFAULT; engine <= CLV_ENGINE_CLEAVE; engine++) {
+        OWNED(oracle_drop) struct clv_oracle *oracle = oracle_of(engine);
+        for (uint64_t t = 0; oracle && t < 2500; t++)
+            for (int set = 0; set < N_SETS; set++) {
+                struct hard s;
+                double scaled[N_SIZES];
+                int exponent = exponents[(t / 2 + (uint64_t)set) % N_EXPONENTS];
+                draw_hard(&s, t, t % 2 ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_POTTS, 2);
+                scale_to(&s, scaled, sizes[set], sizes[set][N_SIZES - 1] < 0x1p-1022 ? -1074 : exponent);
+                check_map(oracle, &s, t);
+            }
+    }
+}
+
+/* All tables of small whole numbers. The edge is there twice, so that only a cut solves the field. */
+TEST(subnormal_tables_are_cut_or_refused_as_others_are)
+{
+    enum { RANGE = 7, N_TABLES = RANGE * RANGE * RANGE * RANGE };
+    static const int32_t edges[2][2] = {{0, 1}, {1, 0}};
+    OWNED(oracle_drop) struct clv_oracle *oracle = oracle_of(CLV_ENGINE_DEFAULT);
+    int n_refused = 0;
+    for (int code = 0; code < N_TABLES; code++) {
+        struct clv_error failure;
+        double unary[2] = {(code % 5 - 2) * 0x1p-1074, (code % 3 - 1) * 0x1p-1074}, pairwise[8] = {0};
+        int32_t y[2], score[4], best = 0;
+        for (int k = 0, rest = code; k < 4; k++, rest /= RANGE) {
+            score[k] = rest % RANGE - RANGE / 2;
+            pairwise[k] = score[k] * 0x1p-1074;
+        }
+        struct clv_field field = {2, 2, 2, CLV_PAIRWISE_FULL, edges, unary, pairwise, false};
+        enum clv_status status = clv_oracle_map(oracle, y, NULL, &field, &failure);
+        ck_assert_int_eq(status, score[0] + score[3] < score[1] + score[2] ? CLV_ERR_DATA : CLV_OK);
+        n_refused += status != CLV_OK;
+        for (int k = 0; k < 4; k++)
+            score[k] += (k / 2) * (code % 5 - 2) + k % 2 * (code % 3 - 1);
+        for (int k = 1; k < 4; k++) /* fewest 1s at ties; label 1 0 ties with 0 1 only if 0 0 or 1 1 is as good */
+            best = score[k] > score[best] ? k : best;
+        ck_assert_msg(status || 2 * y[0] + y[1] == best, "table %d: labels %d %d", code, y[0], y[1]);
+    }
+    ck_assert_int_gt(n_refused, N_TABLES / 3);
+}
+
+/* Moves of more labels: whole numbers and the same as multiples of 2^-1074. Some moves cannot be cut. */
+TEST(subnormal_fields_are_expanded_and_swapped_as_others_are)
+{
+    OWNED(oracle_drop) struct clv_oracle *oracle = oracle_of(CLV_ENGINE_DEFAULT);
+    int n_solved = 0;
+    for (uint64_t t = 0; t < 600; t++) {
+        struct clv_error failure;
+        uint64_t at = t << 8;
+        double unary[2][3 * MAX_NODES], pairwise[2][9 * MAX_EDGES];
+        int32_t edges[MAX_EDGES][2], y[2][MAX_NODES];
+        for (int i = 0; i < 3 * MAX_NODES; i++) {
+            unary[0][i] = (double)rng_below(SEED, 2, at++, 9) - 4;
+            unary[1][i] = unary[0][i] * 0x1p-1074;
+        }
+        for (int e = 0; e < MAX_EDGES; e++) {
+            edges[e][0] = (int32_t)rng_below(SEED, 2, at++, MAX_NODES);
+            edges[e][1] = (edges[e][0] + 1 + (int32_t)rng_below(SEED, 2, at++, MAX_NODES - 1)) % MAX_NODES;
+            for (int k = 0; k < 9; k++) {
+                pairwise[0][9 * e + k] = (double)rng_below(SEED, 2, at++, 4) - (k % 4 ? 3 : 0);
+                pairwise[1][9 * e + k] = pairwise[0][9 * e + k] * 0x1p-1074;
+            }
+        }
+        for (int kind = 0; kind < 2; kind++) {
+            enum clv_status status[2];
+            for (int is_small = 0; is_small < 2; is_small++) {
+                struct clv_field field = {.n_nodes = MAX_NODES,
+                                          .n_edges = MAX_EDGES,
+                                          .n_labels = 3,
+                                          .form = CLV_PAIRWISE_FULL,
+                                          .edges = (const int32_t(*)[2])edges,
+                                          .unary = unary[is_small],
+                                          .pairwise = pairwise[is_small]};
+                status[is_small] =
+                    (kind ? clv_oracle_swap : clv_oracle_expand)(oracle, y[is_small], NULL, &field, &failure);
+            }
+            ck_assert_msg(status[0] == status[1] && (status[0] || memcmp(y[0], y[1], sizeof *y) == 0),
+                          "sample %d, kind %d", (int)t, kind);
+            n_solved += status[0] == CLV_OK;
+        }
+    }
+    ck_assert_int_gt(n_solved, 1000);
+}
+
+/* Gains of two tables cancel at both nodes; in a sum of doubles they take the unaries with them. */
+TEST(unaries_beside_gains_that_cancel_are_not_lost)
+{
+    static const int32_t edges[2][2] = {{0, 1}, {1, 0}};
+    OWNED(oracle_drop) struct clv_oracle *oracle = oracle_of(CLV_ENGINE_DEFAULT);
+    for (int power = 900; power >= -1074; power--) {
+        double u = ldexp(1, power), gain = ldexp(1, power + 60);
+        double unary[2] = {u, u}, pairwise[8] = {0, -2 * gain, gain, 0, 0, -2 * gain, gain, 0};
+        struct clv_field field = {2, 2, 2, CLV_PAIRWISE_FULL, edges, unary, pairwise, false};
+        int32_t y[2];
+        must(clv_oracle_map(oracle, y, NULL, &field, err));
+        ck_assert_msg(y[0] == 1 && y[1] == 1, "unaries of 2^%d: labels %d %d", power, y[0], y[1]);
+    }
+}
+
 /* Multiples of 2^51 that often tie, each with a small number added; nodes of their own make the field one of small
  * scores. Sums are whole numbers, so the best labelling with the fewest 1s is known exactly. */
 TEST(ties_of_the_first_digits_are_decided_by_the_last_ones)
