@@ -171,8 +171,8 @@ struct clv_pseudo_labels; /* opaque */
  * Their labels and theta in the dataset, if any, are ignored. They are labelled:
  *   - by learners with CLV_ROLE_KAPPA: with the marginals (pmap: MAP labels) of weights learned from the masks;
  *   - by other learners: with MAP labels of such weights; the training then treats all examples as if they had masks;
- *   - with privileged features: by a teacher, the same learner trained on both kinds of features (unless CLV_ROLE_PAPER
- *     is on);
+ *   - with privileged features, which need two labels: by a teacher, the same learner trained on both kinds of
+ *     features (unless CLV_ROLE_PAPER is on);
  *   - without any mask, for two labels with some fixed ones: initially 1 at all nodes without a fixed label. */
 struct clv_training {
     const struct clv_dataset *dataset;

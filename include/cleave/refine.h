@@ -65,8 +65,9 @@ CLV_API enum clv_status clv_refine_prior(float *prior, const struct clv_example 
 /* Refines the borders of a network's probabilities for an image, without a model: labels[height][width] from
  * probabilities[n_labels][height][width] in 0..1, at the image's size, or for two labels probabilities[height][width]
  * of label 1. Values up to 0.5 outside of 0..1, which rounding and cubic resizing cause, are clipped. Starts from the
- * most probable labels. Then clv_refine's cut (or clv_refine_labels' expansion for more labels) lets borders follow the
- * image's edges; its prior is the log odds, divided by their mean absolute value and softly clipped at 3.
+ * most probable labels, the first among equals, also where all probabilities are 0. Then clv_refine's cut (or
+ * clv_refine_labels' expansion for more labels) lets borders follow the image's edges; its prior is the log odds,
+ * divided by their mean absolute value and softly clipped at 3.
  *
  * If options is NULL, those of clv_refine_probabilities_defaults are used, with the weights of colours and couplings
  * multiplied by a factor. It rises with the blur of the map's borders, since a sharp border needs no change: 0 up to a
@@ -74,9 +75,9 @@ CLV_API enum clv_status clv_refine_prior(float *prior, const struct clv_example 
  * edges equally soft: the integral of 4 q (1 - q) over the image, per pixel of border, divided by 4 / sqrt(pi), where q
  * is p / (p + p') of the two most probable labels. The caller's options are used unchanged.
  *
- * Time and memory as clv_refine, and 5 more bytes per pixel, and a copy of the probabilities if any is clipped. Errors:
- * CLV_ERR_USAGE (options, image, n_labels), CLV_ERR_DATA (a value that is not a probability, naming label and pixel),
- * CLV_ERR_MEMORY; labels are then unchanged. */
+ * Time and memory as clv_refine, and 5 more bytes per pixel, and a copy of the probabilities if any is clipped or if
+ * all of a pixel are 0. Errors: CLV_ERR_USAGE (options, image, n_labels), CLV_ERR_DATA (a value that is not a
+ * probability, naming label and pixel), CLV_ERR_MEMORY; labels are then unchanged. */
 CLV_API void clv_refine_probabilities_defaults(struct clv_refine_options *options, int32_t n_labels);
 CLV_API enum clv_status clv_refine_probabilities(uint8_t *labels, const struct clv_image *image,
                                                  const float *probabilities, int32_t n_labels,

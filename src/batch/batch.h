@@ -549,7 +549,8 @@ enum clv_status label_map_write(const char *path, const struct label_map *map, i
 void label_map_size(int32_t *map_width, int32_t *map_height, const struct batch *run, int32_t width, int32_t height);
 size_t label_map_pixel(int32_t k, int32_t n, int32_t map_n);
 uint16_t label_map_value(double probability);
-double label_map_bytes(const struct batch *run, int32_t n_labels);
+/* Estimates the bytes of the map of an image of n_pixels pixels, and of the scratch memory for it. */
+double label_map_bytes(const struct batch *run, int32_t n_labels, double n_pixels);
 
 /* by_model.c, for labellers with a model: model_open reads it or takes a view of the caller's, and sets run->model and
  * run->labels. model_bytes returns the bytes of an image's features and labels. */

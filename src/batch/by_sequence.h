@@ -4,7 +4,7 @@
 #include "batch/batch.h"
 #include "sequence/sequence.h"
 
-/* Notes missing numbers of frames; for labellers of sequences. */
+/* Prints a note if the numbers of the frames have gaps. Called by the labellers that read sequences. */
 void sequence_note_gaps(const struct batch *run, const struct sequence_gaps *gaps);
 
 #endif

@@ -1,5 +1,5 @@
-/* Gathers the inputs that options name: files, folders and lists of paths, and the items of a set or of a feature file.
- * Start at gather_inputs. */
+/* Gathers the inputs that options name: files, folders and lists of paths, and the items of a dataset or of a feature
+ * file. Start at gather_inputs. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define MAX_STREAM ((size_t)1 << 30) /* most bytes of an image on standard input */
 
-/* Adds the items of the chosen splits of the set. */
+/* Adds the items of the chosen splits of the dataset. */
 static enum clv_status add_splits(struct batch *run, struct clv_set *set, struct clv_error *err)
 {
     size_t common = set_common_folder(set);
@@ -29,7 +29,7 @@ static enum clv_status add_data(struct batch *run, struct clv_error *err)
     return status;
 }
 
-/* Drops files that have further bands of other inputs. */
+/* Removes files that are further bands of another input, by the endings that --bands names. */
 static void drop_further_bands(struct input_list *inputs, const char *names)
 {
     size_t n = inputs->n;

@@ -40,7 +40,7 @@ double item_bytes(const struct batch *run, int32_t width, int32_t height)
 {
     const double n = (double)width * height;
     const int32_t n_bands = run->model ? run->model->recipe.bands.n_bands : 0;
-    double bytes = batch_has_maps(run) ? label_map_bytes(run, run->labels.n_labels) : 0;
+    double bytes = batch_has_maps(run) ? label_map_bytes(run, run->labels.n_labels, n) : 0;
     if (run->options.objects)
         bytes += objects_bytes(run, n) + (double)sizeof(float) * n_bands * n;
     return bytes + (run->boxes ? sizeof(int32_t) * n : 0); /* for item->boxed */

@@ -7,11 +7,11 @@
 #include "base/base.h"
 #include "batch/batch.h"
 #include "data/maps/maps.h"
+#include "feature/blocks/blocks.h"
 #include "model/model.h"
 #include "report/report.h"
 
 #define MAX_VALUE 65535 /* the largest value in a map of all labels */
-#define MAX_SIDE  1024  /* side of a map without --side, for the estimate of memory */
 
 enum clv_status probabilities_find_label(struct batch *run, struct clv_error *err)
 {
@@ -109,12 +109,12 @@ void label_map_release(struct label_map *map)
     *map = (struct label_map){0};
 }
 
-double label_map_bytes(const struct batch *run, int32_t n_labels)
+double label_map_bytes(const struct batch *run, int32_t n_labels, double n_pixels)
 {
     const struct clv_files_options *options = &run->options;
     double value = options->probabilities == CLV_PROBABILITIES_MARGINS ? sizeof(float) : sizeof(uint16_t);
-    double side = options->side ? options->side : MAX_SIDE;
-    return side * side * (value * n_labels + 2 * sizeof(double));
+    double side = options->side ? options->side : INFINITY, n = working_count(&run->model->recipe, n_pixels);
+    return fmin(n, side * side) * (value * n_labels + 2 * sizeof(double));
 }
 
 enum clv_status label_map_write(const char *path, const struct label_map *map, int32_t n_labels, struct clv_error *err)
@@ -141,7 +141,7 @@ uint16_t label_map_value(double probability)
     return (uint16_t)int32_within(rint(MAX_VALUE * probability), 0, MAX_VALUE);
 }
 
-/* Sets each pixel of mean[height][width] to the mean of a label's values over the working pixels inside it.
+/* Sets each pixel of mean[height][width] to the mean of a label's values over the pixels of the working size inside it.
  * count[height][width] is scratch. */
 static void fill(double *mean, double *count, const struct label_map *map, const struct clv_superpixels *nodes,
                  const double *values, size_t n_labels)

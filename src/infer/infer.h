@@ -30,7 +30,7 @@ enum clv_status field_check_couplings(const struct clv_field *field, struct clv_
 enum clv_status field_check_scores(const struct clv_field *field, double temperature, struct clv_error *err) CLV_CHECK;
 
 /* Adds times |value[k]| to *total. Returns the index of the first value that is not finite, or at which the total is so
- * large that sums of scores might overflow; n if there is none. *total is 0 before the first call. Values too small to
+ * large that sums of scores might overflow; n if all are sound. *total is 0 before the first call. Values too small to
  * overflow any sum are not added. */
 size_t scores_find_unsound(double *total, const double *value, size_t n, double times);
 /* Returns the clause that an error message appends to the value that scores_find_unsound found. */
@@ -71,7 +71,8 @@ static inline double field_pair_score(const struct clv_field *field, int32_t edg
     return clv_field_table(field, edge)[(size_t)a * (size_t)field->n_labels + (size_t)b];
 }
 
-/* Returns the same of an edge whose end `node` has label a and whose other end has label b. */
+/* Returns the pairwise score of an edge whose end `node`, first or second, has label a and whose other end has label
+ * b. */
 static inline double field_link_score(const struct clv_field *field, int32_t edge, int32_t node, int32_t a, int32_t b)
 {
     bool is_first = field->edges[edge][0] == node;
@@ -82,8 +83,8 @@ static inline double field_link_score(const struct clv_field *field, int32_t edg
 bool field_is_chain(const struct clv_field *field);
 
 /* Returns D = P11 + P00 - P01 - P10 of a full table of two labels. It is below 0 if the table is not supermodular. A D
- * that is negative only by rounding counts as 0. Sums do not overflow in fields that field_check accepts, and are exact
- * for subnormal scores, of which fractions would not be. */
+ * that is negative only by rounding counts as 0. Sums do not overflow in fields that field_check accepts. They are
+ * exact for subnormal scores, which a division before the sum would round. */
 static inline double table_supermodularity(const double *table)
 {
     double p00 = table[0], p01 = table[1], p10 = table[2], p11 = table[3];
@@ -105,7 +106,7 @@ double log_sum_exp(const double *value, size_t n);
 /* Sets out[b] = sum_a weight[a] kernel[a][b], or kernel[b][a] if transposed. */
 void apply_kernel(double *out, const double *weight, const double *kernel, size_t n_labels, bool is_transposed);
 
-/* Clipping of large unaries: the others keep more digits when scores are rounded to whole numbers. */
+/* Clipping of large unaries, so that the others keep more digits when scores are rounded to whole numbers. */
 
 #define UNARY_LARGE 1024 /* times a sum of couplings */
 

@@ -118,6 +118,25 @@ static enum clv_status check_weak(const struct clv_training *training, struct cl
     return parallel_for(training->n_weak, training->n_threads, check_weak_example, (void *)(uintptr_t)training, err);
 }
 
+/* Refuses privileged features of other nodes than the dataset's, which teachers append to them. */
+static enum clv_status check_privileged(const struct clv_training *training, struct clv_error *err)
+{
+    if (!training->privileged)
+        return CLV_OK;
+    size_t n = clv_dataset_size(training->dataset), n_privileged = clv_dataset_size(training->privileged);
+    FAIL_IF(training->layout.n_labels != 2, CLV_ERR_USAGE, "privileged features take two labels, not %d",
+            training->layout.n_labels);
+    FAIL_IF(n_privileged != n, CLV_ERR_USAGE, "privileged features of %zu examples, the dataset has %zu", n_privileged,
+            n);
+    for (size_t i = 0; i < n; i++) {
+        int32_t n_nodes = clv_dataset_problem(training->dataset, i).n_nodes;
+        int32_t n_given = clv_dataset_problem(training->privileged, i).n_nodes;
+        FAIL_IF(n_given != n_nodes, CLV_ERR_USAGE, "example %zu: privileged features of %d nodes, it has %d", i,
+                n_given, n_nodes);
+    }
+    return CLV_OK;
+}
+
 /* Whether weak examples suffice without masks: some of them have given labels, and there are two labels. */
 static bool teaches_without_masks(const struct clv_training *training)
 {
@@ -184,6 +203,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         MUST(training_check_labels(training, err));
     MUST(check_init(learner, training, err));
     MUST(check_weak(training, err));
+    MUST(check_privileged(training, err));
     MUST(check_memory(learner, training, err));
     bool is_weak = training->n_weak && pseudo_labels_needed(learner, training);
     if (training->n_weak && !training->n_examples && learner_is_published(learner, training)) {

@@ -13,7 +13,7 @@
 #define MAX_BACKGROUND  .5F /* largest probability of the background of a pixel of an object */
 #define MAX_DISTANCE    24.F
 #define DISTANCE_WEIGHT .12F /* weight of the distance to the background in the map that is flooded */
-#define RISE            .02
+#define RISE            .02  /* smallest rise of a region's peak above the saddle to a higher peak */
 
 void object_regions_release(struct object_regions *self)
 {
@@ -33,7 +33,9 @@ static int compare_contacts(const void *left, const void *right)
     const struct contact *l = left, *r = right;
     if (l->a != r->a)
         return (l->a > r->a) - (l->a < r->a);
-    return l->b != r->b ? (l->b > r->b) - (l->b < r->b) : (l->p > r->p) - (l->p < r->p);
+    if (l->b != r->b)
+        return (l->b > r->b) - (l->b < r->b);
+    return l->p != r->p ? (l->p > r->p) - (l->p < r->p) : (l->q > r->q) - (l->q < r->q);
 }
 
 /* Maps [height][width] on which regions and borders are measured. */

@@ -69,6 +69,22 @@ static void take_most_probable(uint8_t *labels, const struct planes *self)
         labels[p] = k == 2 ? self->values[p] > 0.5F : (uint8_t)refine_most_probable(self->values, k, self->n, p);
 }
 
+/* Gives the label of a pixel that has no probability of any label a small one, since clv_refine_labels needs a vote for
+ * each pixel's label. Copies the values to *clipped first, unless they are that copy already. */
+static enum clv_status fill_unknown(float **clipped, struct planes *self, const uint8_t *labels, struct clv_error *err)
+{
+    for (size_t p = 0; p < self->n; p++) {
+        size_t own = labels[p] * self->n + p;
+        if (self->values[own] > 0)
+            continue;
+        if (!*clipped)
+            NEED(*clipped = array_copy(self->values, self->n, (size_t)self->n_labels * sizeof **clipped));
+        self->values = *clipped;
+        (*clipped)[own] = MIN_PROBABILITY;
+    }
+    return CLV_OK;
+}
+
 /* Returns the probability of the label relative to the sum of it and the next best one. */
 static float label_probability(const struct planes *self, size_t p, uint8_t label)
 {
@@ -157,6 +173,7 @@ enum clv_status clv_refine_probabilities(uint8_t *labels, const struct clv_image
         scale_odds(prior, &planes);
         MUST(clv_refine(result, image, prior, NULL, &weights, err));
     } else if (share > 0) {
+        MUST(fill_unknown(&clipped, &planes, result, err));
         MUST(clv_refine_labels(result, image, planes.values, n_labels, &weights, err));
     }
     memcpy(labels, result, planes.n);

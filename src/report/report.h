@@ -117,8 +117,8 @@ extern const uint8_t difference_palette[N_DIFFERENCES][3];
 
 extern const char page_style[], page_script[];
 
-/* Rows that are shown at a time, and items whose images are inside the page. With 2,000 it would have half a
- * gigabyte. */
+/* Number of rows shown at a time, and of items whose images are inside the page. A page with the images of 2,000 items
+ * would have half a gigabyte. */
 #define PAGE_ROWS 100
 
 /* Cells of the histogram of weighted Hamming errors, each 1/HISTOGRAM_CELLS wide. The last one counts errors of 1. */
@@ -143,7 +143,8 @@ struct page_totals {
     size_t n_images, n_segmented, n_failures, n_scored, n_with_iou, n_with_truth, n_probable;
     double sum_weighted_hamming, sum_iou, highest_weighted_hamming;
     size_t histogram[HISTOGRAM_CELLS + 1];
-    size_t n_with_objects, n_objects, areas[AREA_CELLS]; /* images in which objects were looked for */
+    size_t n_with_objects; /* images in which objects were searched, with or without success */
+    size_t n_objects, areas[AREA_CELLS];
 };
 
 struct page_header {
@@ -151,7 +152,7 @@ struct page_header {
     char **facts; /* [2 n_facts]: name, value, name, value .. */
     size_t n_facts;
     int32_t n_labels;
-    bool label_0_is_void;  /* nothing is background then */
+    bool label_0_is_void;  /* so no label is background */
     char (*names)[64];     /* [n_labels]; "": not in the legend */
     uint8_t (*palette)[3]; /* [256] */
 };

@@ -24,7 +24,8 @@ void plane_sample(float *out, const float *plane, int32_t channels, int32_t widt
         out[k] = (1 - fy) * ((1 - fx) * at[0] + fx * at[right]) + fy * ((1 - fx) * at[down] + fx * at[down + right]);
 }
 
-/* Replaces n values, `step` apart, by the means of 2 radius + 1 of them, with a running sum. */
+/* Replaces n values, `step` apart, by the means of the 2 radius + 1 values around each, zeros outside, by a running
+ * sum. */
 static void blur_line(float *line, int32_t n, ptrdiff_t step, int32_t radius, float *copy)
 {
     for (int32_t i = 0; i < n; i++)
@@ -49,8 +50,8 @@ void plane_blur(float *plane, int32_t width, int32_t height, int32_t radius, int
     }
 }
 
-/* Lowers distances by those of four neighbours plus a step: those left and above, or backwards those right and
- * below. */
+/* Lowers each distance to that of a neighbour plus the step to it, if this is less. The neighbours are those to the
+ * left and above or, backwards, to the right and below. */
 static void grow(float *distance, int32_t width, int32_t height, bool backwards)
 {
     static const int32_t dx[4] = {-1, -1, 0, 1}, dy[4] = {0, -1, -1, -1};
@@ -76,8 +77,8 @@ void plane_distance(float *distance, const float *plane, int32_t width, int32_t 
         bool below = i + width < n && (plane[i + width] > 0.5F) != is_in;
         distance[i] = left || right || above || below ? 1 : none;
     }
-    /* A path from one side to the other passes pixels of distance 1, so that one pair of sweeps is right for both
-     * sides. */
+    /* A pixel is never farther from the pixels of distance 1 on its own side than from those on the other side, so one
+     * pair of sweeps serves both sides. */
     grow(distance, width, height, false);
     grow(distance, width, height, true);
     for (int32_t i = 0; i < n; i++)

@@ -105,6 +105,35 @@ TEST(examples_that_cannot_be_learned_from_are_refused)
     ck_assert_ptr_null(result.w);
 }
 
+/* Teachers append them node by node, and weigh them by shares of foreground. */
+TEST(privileged_features_of_other_nodes_or_more_labels_are_refused)
+{
+    static const struct clv_weight_layout three = {3, 6, 2, CLV_PAIRWISE_POTTS};
+    const struct clv_learner *learner = clv_learner_find("ssvm");
+    struct clv_training_result result = {0};
+    struct clv_dataset *none;
+    struct toy toy, other;
+    must(clv_dataset_new(&none, 2, err));
+    toy_random(&toy, 3, 8, &potts, 1);
+    toy_random(&other, 3, 9, &potts, 1);
+    struct clv_training training = toy_training(&toy, "ssvm");
+    training.privileged = none;
+    must_fail(CLV_ERR_USAGE, "privileged features of 0 examples, the dataset has 3",
+              clv_train(&result, learner, &training, err));
+    training.privileged = other.dataset;
+    must_fail(CLV_ERR_USAGE, "example 0: privileged features of 9 nodes, it has 8",
+              clv_train(&result, learner, &training, err));
+    toy_release(&other);
+    toy_random(&other, 3, 8, &three, 1);
+    training = toy_training(&other, "ssvm");
+    training.privileged = other.dataset;
+    must_fail(CLV_ERR_USAGE, "privileged features take two labels, not 3", clv_train(&result, learner, &training, err));
+    toy_release(&other);
+    toy_release(&toy);
+    clv_dataset_free(none);
+    ck_assert_ptr_null(result.w);
+}
+
 TEST(a_training_uses_only_its_examples)
 {
     OWNED(toy_release) struct toy part = {0}, whole = {0};

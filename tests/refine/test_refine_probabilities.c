@@ -132,6 +132,27 @@ TEST(values_just_outside_of_probabilities_are_clipped)
               clv_refine_probabilities(s.labels, &s.image, s.map, 2, NULL, err));
 }
 
+/* Such as a margin that a network did not cover. The map is soft, so colours count. */
+TEST(pixels_without_any_probability_follow_their_neighbours)
+{
+    static struct scene s;
+    double share;
+    draw(&s, 8);
+    for (int p = 0; p < N; p++) {
+        s.map[N + p] = s.map[p];
+        s.map[p] = 1 - s.map[p];
+        s.map[2 * N + p] = 0;
+    }
+    s.map[5] = s.map[N + 5] = 0;
+    s.map[32 * SIDE + 32] = s.map[N + 32 * SIDE + 32] = 0; /* the middle of the disc */
+    must(clv_refine_share(&share, s.map, 3, SIDE, SIDE, err));
+    ck_assert_double_gt(share, 0);
+    must(clv_refine_probabilities(s.labels, &s.image, s.map, 3, NULL, err));
+    ck_assert_int_eq(s.labels[5], 0);
+    ck_assert_int_eq(s.labels[32 * SIDE + 32], 1);
+    ck_assert(s.map[5] == 0 && s.map[N + 5] == 0);
+}
+
 /* A staircase of 45 degrees counts as its diagonal. */
 TEST(the_blur_is_what_is_unsure_by_the_length_of_the_border)
 {

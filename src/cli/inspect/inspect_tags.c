@@ -20,8 +20,8 @@ bool inspect_is_tags(const char *path)
     return is_tags;
 }
 
-/* Returns the coupling of the tags at two positions, later > earlier, of the order in which tags are decided; 0 if the
- * form has none. */
+/* Returns the coupling of two tags by their positions in the order of decision, later > earlier; 0 if the model's form
+ * does not couple them. */
 static double coupling_of(const struct clv_tag_model *model, int32_t later, int32_t earlier)
 {
     size_t i = (size_t)later, j = (size_t)earlier;

@@ -26,7 +26,7 @@ enum clv_status score_read_truth(struct clv_set *set, const char *path, struct c
     return CLV_OK;
 }
 
-/* A frame of the sequence and its number, from 1. */
+/* A frame of the sequence and its page, from 1. */
 struct frame_of {
     const char *name;
     uint32_t page;
@@ -80,7 +80,7 @@ enum clv_status score_find_pages(uint32_t **pages, const char *file, const char 
     return CLV_OK;
 }
 
-/* Lists the images that have a mask in the set at `path`, by their names from path_output. */
+/* Lists the images of the dataset at `path` that have a mask, by the names of their outputs (path_output). */
 static enum clv_status list_masked(struct path_list *names, const char *path, struct clv_error *err)
 {
     OWNED(clv_set_release) struct clv_set set = {0};
@@ -112,7 +112,8 @@ static enum clv_status list_noted(struct path_list *names, const char *folder, s
     return CLV_OK;
 }
 
-/* *is_given = whether input `index` is among the names and, unless the user gave them (is_named), has no prediction. */
+/* Sets *is_given if the output of input `index` is among the names. Names from the run's note count only if the input
+ * has no prediction; names from the user (is_named) always count. */
 static enum clv_status look_up(bool *is_given, const struct path_list *names, const struct score_task *task,
                                size_t index, bool is_named, struct clv_error *err)
 {

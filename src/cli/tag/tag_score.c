@@ -263,7 +263,8 @@ enum clv_status tagging_predict(int argc, char **argv, struct clv_error *err)
     return run_predict(&self, err);
 }
 
-/* The work of branch and bound: the share of examples decided optimally, numbers of nodes, and the mean loss. */
+/* The work of branch and bound: the fraction of examples with an optimal decision, the mean and largest number of nodes
+ * per example, and the mean loss. */
 struct effort {
     double optimal, mean_nodes, mean_loss;
     uint64_t most_nodes;
@@ -317,12 +318,27 @@ static void print_text(const struct clv_tag_score *score, size_t n, const struct
                effort->mean_nodes, (unsigned long long)effort->most_nodes);
 }
 
+/* Reads the truth and the predicted tags with the same number of tags. Without labels.txt, the highest label of a file
+ * determines its number of tags, and that of the prediction may be larger. */
+static enum clv_status read_both(struct clv_tag_set *truth, struct clv_tag_set *guess, const struct tag_request *self,
+                                 struct clv_error *err)
+{
+    MUST(clv_tag_set_read(truth, self->data, 0, err));
+    enum clv_status status = clv_tag_set_read(guess, self->predictions, truth->n_tags, err);
+    if (status != CLV_ERR_DATA || truth->names)
+        return status;
+    MUST(clv_tag_set_read(guess, self->predictions, 0, err)); /* fails again unless a high label was the reason */
+    clv_tag_set_release(truth);
+    return clv_tag_set_read(truth, self->data, guess->n_tags, err);
+}
+
 static enum clv_status score_prediction(const struct tag_request *self, struct clv_error *err)
 {
     OWNED(clv_tag_set_release) struct clv_tag_set guess = {0}, truth = {0};
     struct clv_tag_score score;
-    MUST(clv_tag_set_read(&truth, self->data, 0, err));
-    MUST(clv_tag_set_read(&guess, self->predictions, truth.n_tags, err));
+    FAIL_IF(tagging_is_images(self->data), CLV_ERR_USAGE,
+            "--pred: %s has images; the truth of predicted tags is a multi-label file", self->data);
+    MUST(read_both(&truth, &guess, self, err));
     FAIL_IF(truth.n != guess.n, CLV_ERR_DATA, "%s: has %zu examples, the truth %s has %zu", self->predictions, guess.n,
             self->data, truth.n);
     MUST(clv_tag_measure(&score, truth.tags, guess.tags, truth.n, truth.n_tags, err));
@@ -341,6 +357,11 @@ static enum clv_status score_model(const struct tag_request *self, struct clv_er
     OWNED(tag_outputs_release) struct tag_outputs outputs = {0};
     struct clv_tag_score score;
     MUST(predict_tags(&outputs, &model, &set, &images, self, err));
+    size_t n_tagged = 0; /* some images may have no tag, but not all */
+    for (size_t l = 0; l < images.n_items; l++)
+        n_tagged += images.items[l].tags != NULL;
+    FAIL_IF(images.n_items && !n_tagged, CLV_ERR_DATA,
+            "%s: no image has tags to score by; name them in the column tags of a manifest", self->data);
     MUST(clv_tag_measure(&score, set.tags, outputs.tags, set.n, set.n_tags, err));
     struct effort effort = effort_of(&outputs);
     if (self->json)

@@ -8,7 +8,8 @@
 #include "data/boxes/boxes.h"
 #include "data/shapes/shapes.h"
 
-/* The first name in a member whose key ends with "labels" (rectanglelabels, brushlabels, labels and so on), or NULL. */
+/* Returns the first name in a member whose key ends with "labels" (rectanglelabels, brushlabels, labels and so on), or
+ * NULL. */
 static const char *region_label(const struct json_value *value)
 {
     const struct json_value *names;
@@ -78,7 +79,7 @@ static enum clv_status read_brush(struct annotation *annotation, const struct re
     return CLV_OK;
 }
 
-/* Reads a polygon; points that are not a valid polygon set a fault and the box. */
+/* Reads a polygon. An invalid one sets a fault, and the box of its valid points. */
 static enum clv_status read_points(struct annotation *annotation, const struct json_value *value,
                                    const struct json_value *points, size_t n, struct clv_error *err)
 {
@@ -98,7 +99,9 @@ static enum clv_status read_points(struct annotation *annotation, const struct j
     }
     if (!is_good) {
         annotation_blame(annotation, is_closed ? CLV_ANNOTATION_OUTLINE : CLV_ANNOTATION_LINE,
-                         is_closed ? "a polygon without three points" : "a polygon that is not closed");
+                         !is_closed ? "a polygon that is not closed"
+                         : n < 3    ? "a polygon without three points"
+                                    : "a polygon with a point that is not two numbers");
         return CLV_OK;
     }
     MUST(outline_end_polygon(outline, err));
@@ -191,8 +194,8 @@ static bool task_image(const char **name, const struct json_value *task)
     return false;
 }
 
-/* Whether a result has a shape. Choices, ratings and texts of a region repeat its shape; those of the whole image, and
- * relations, have none. */
+/* Returns whether a result has a shape. Choices, ratings and texts of a region repeat its shape; those of the whole
+ * image, and relations, have none. */
 static bool has_shape(const struct json_value *value)
 {
     static const char *const keys[] = {"points", "rle", "vertices", "x", "format"};
@@ -269,7 +272,7 @@ static enum clv_status add_results(struct boxes_builder *builder, const struct j
     return CLV_OK;
 }
 
-/* The first annotation that was not cancelled, or NULL. */
+/* Returns the first annotation that was not cancelled, or NULL. */
 static const struct json_value *find_annotation(const struct json_value *annotations)
 {
     size_t n = 0, n_results;
@@ -284,8 +287,8 @@ static const struct json_value *find_annotation(const struct json_value *annotat
     return NULL;
 }
 
-/* Adds the results of JSON-MIN, where each control is a member of the task; only looks for them unless `adds`.
- * *is_there: there are results, or the task was submitted. */
+/* Sets *is_there if the task has results or was submitted; adds the results if `adds`. For JSON-MIN, where each control
+ * is a member of the task. */
 static enum clv_status add_controls(bool *is_there, struct boxes_builder *builder, const struct json_value *task,
                                     bool adds, struct clv_error *err)
 {
@@ -319,6 +322,7 @@ static enum clv_status add_task(struct boxes_builder *builder, const struct json
         return boxes_count_unlabelled(builder, err);
     OWNED_ARRAY char *name = image_name(stated);
     NEED(name);
+    FAIL_IF(!*name, CLV_ERR_DATA, "%s: task %zu: its image \"%s\" has no file name", source, number, stated);
     MUST(boxes_add_image(builder, name, source, err));
     builder->boxes.images[builder->boxes.n_images - 1].is_relative = true;
     if (annotation)

@@ -20,8 +20,8 @@ enum clv_status example_extract(struct clv_example *example, const struct clv_im
 
 /* The votes of patches on a pixel's label. */
 
-/* The two patches along one axis whose centres are next to a pixel's centre, and the weight of the second. Both are
- * equal beyond the outer centres. */
+/* The two patches along one axis whose centres are next to a pixel's centre, and the weight of the second. Beyond the
+ * outermost centres, both are the outermost patch. */
 struct patches_between {
     int32_t low, high;
     float share;
@@ -86,7 +86,7 @@ void tile_release(struct tile *tile);
 enum clv_status tile_extract(struct tile *tile, const struct view_source *seen, const struct patch *core,
                              const struct layout *at, struct clv_error *err) CLV_CHECK;
 
-/* The nodes of the edges of which tile_edges_fill computes features. */
+/* The nodes' data from which tile_edges_fill computes features of edges. */
 struct edge_ends {
     const struct region *regions;
     const struct clv_problem *rows;
@@ -114,7 +114,7 @@ enum clv_status example_mean(float *mean, const struct clv_example *example, con
 /* Computes theta, as described at clv_example_set_truth, from the counts of pixels. */
 void balanced_theta(float *theta, const float *counts, int32_t n_nodes, int32_t n_labels);
 
-/* Sets the example's problem to its arrays. */
+/* Sets the counts of the example's problem, and points it to the example's arrays. */
 void example_problem(struct clv_example *example, int32_t n_nodes, int32_t n_edges, int32_t n_features,
                      int32_t n_edge_features);
 

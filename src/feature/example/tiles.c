@@ -52,8 +52,8 @@ static enum clv_status divide_part(struct clv_superpixels *all, const struct clv
     return CLV_OK;
 }
 
-/* Divides the core into regions, then each of the four sides of the halo. Dividing core and halo together after the
- * core would take twice as long. */
+/* Divides the core into regions, then each of the four sides of the halo. Dividing the core alone, and then core and
+ * halo together, would take twice as long. */
 static enum clv_status divide_tile(struct tile *tile, const struct clv_image *seen, const struct patch *core,
                                    const struct clv_recipe *recipe, struct clv_error *err)
 {
@@ -136,8 +136,8 @@ static void mosaic_release(struct mosaic *self)
     arrays_free(self->regions, self->map_means, self->labels);
 }
 
-/* Returns a strip of the label map, with the regions of its patch. The caller frees *labels, which is NULL without
- * memory. */
+/* Returns a strip of the label map, with regions numbered from 0 within their patch. The caller frees *labels, which is
+ * NULL if memory is out. */
 static struct region_map strip_of(int32_t **labels, const struct mosaic *self, int32_t patch, struct patch at)
 {
     *labels = array_alloc((size_t)at.width, (size_t)at.height * sizeof **labels);

@@ -9,8 +9,9 @@
 
 #define CHANGED (1 + 4 * DBL_EPSILON) /* a factor up to this is rounding, not a change */
 
-/* Largest factor by which messages have changed, per lane: the larger and the smaller of the old and new value. Above
- * `enough` the exact factor does not matter, so only the last sweep compares all messages. */
+/* The largest factor by which a message has changed, per lane, as a fraction high / low of the larger and the smaller
+ * of its old and new value. Above `enough` the exact factor does not matter, so only the last sweep compares all
+ * messages. */
 struct factors {
     lanes high, low;
     double enough;
@@ -265,7 +266,8 @@ FOR_EACH_MACHINE bool bp_gather_row(double *belief, const struct clv_bp *bp, int
     return lowest >= SMALLEST_SUM;
 }
 
-/* Returns the sum over the labels of both ends of cavity cavity' exp(pairwise), up to factors. */
+/* Returns sum_a sum_b cavity[a] cavity'[b] exp(pairwise[a][b]) over the labels a and b of the edge's ends, up to a
+ * factor. */
 INLINE double edge_sum(const struct clv_bp *bp, int32_t edge, size_t k, const size_t n)
 {
     const struct bp_linear *linear = &bp->linear;

@@ -22,9 +22,9 @@ struct presence_examples {
     int32_t n_labels;
 };
 
-/* Sets w[n_labels][evidence_size] to approximately the minimum of the mean of log(1 + exp(-+<w, row>)) + |w|^2 / 2000
- * (without the bias). A label that no image has, or every one, gets only a bias, as if half an image were different.
- * O(steps n n_labels^2). */
+/* Sets w[n_labels][evidence_size] to approximately the minimiser of the mean of log(1 + exp(-+<w, row>)) + |w|^2 / 2000
+ * (without the bias). A label that no image has, or that all have, gets only a bias: its log odds, with half an image
+ * added to either count. O(steps n n_labels^2). */
 enum clv_status presence_learn(double *w, const struct presence_examples *from, int n_threads,
                                struct clv_error *err) CLV_CHECK;
 

@@ -153,7 +153,7 @@ static const double OWN_SHARE_TRUST = 0.5;
 
 #define MOST_SHIFT 100 /* largest shift of unary scores */
 
-/* Each example has its own samples, which differ from those of any step. */
+/* Gives each example its own samples in each round, which differ from those of the learner's steps. */
 #define TEACHER_SEED(seed, round, index)                                                                               \
     ((seed) ^ (0x7465616368ULL + ((uint64_t)(round) << 58) + ((uint64_t)(index) << 32)))
 
@@ -233,7 +233,7 @@ static enum clv_status load_weak(struct dataset_item *item, struct decoder *deco
     return partial_load(decoder, &example, err);
 }
 
-/* Whether a weak example has boxes: the given labels are all background, and not all nodes are given. */
+/* Returns whether a weak example has boxes: the given labels are all background, and not all nodes are given. */
 static bool is_boxed(const struct clv_training *training, size_t k)
 {
     const int32_t *given = training_given(training, k);

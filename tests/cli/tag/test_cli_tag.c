@@ -224,6 +224,42 @@ TEST(bad_data_is_named_by_line_and_value)
                  "cd %s && cleave tag score --pred short.svm --data test.svm", folder);
 }
 
+/* Without labels.txt the highest label of either file counts. */
+TEST(a_prediction_may_have_a_higher_label_than_the_truth)
+{
+    run_here("cd %s && mkdir -p plain && cd plain && printf '0 1:1\\n1 1:1\\n' >truth.svm && "
+             "printf '0 1:1\\n3 1:1\\n' >guess.svm && printf '0 1:1\\n0 1:1\\n' >low.svm",
+             folder);
+    /* of 2 x 4 tags one is missing and one is wrong */
+    expect_output("{\"exact_match\":0.5,\"hamming\":0.25,",
+                  "cd %s && cleave tag score --pred plain/guess.svm --data plain/truth.svm --json", folder);
+    expect_output("{\"exact_match\":0.5,\"hamming\":0.5,",
+                  "cd %s && cleave tag score --pred plain/low.svm --data plain/truth.svm --json", folder);
+    expect_error(65, "plain/guess.svm: line 2: label 4096 is out of range",
+                 "cd %s && printf '0 1:1\\n4096 1:1\\n' >plain/guess.svm && "
+                 "cleave tag score --pred plain/guess.svm --data plain/truth.svm",
+                 folder);
+}
+
+TEST(images_without_tags_are_no_truth)
+{
+    run_here("cd %s && mkdir -p bare", folder);
+    char manifest[128] = "image\ttags\n";
+    for (int i = 0; i < 2; i++) {
+        OWNED(clv_image_release) struct clv_image image = {0};
+        must(clv_image_new(&image, 40, 30, 3, err));
+        memset(image.pixels, i ? 200 : 20, 40 * 30 * 3);
+        must(clv_png_write(formatted("%s/bare/%d.png", folder, i), &image, err));
+        sprintf(manifest + strlen(manifest), "bare/%d.png\t%s\n", i, i ? "day" : "night");
+    }
+    spill(formatted("%s/bare.tsv", folder), manifest, strlen(manifest));
+    run_here("cd %s && cleave tag train --data bare.tsv --lambda 0.01 -o b.cleave -q", folder);
+    expect_error(65, "bare: no image has tags to score by", "cd %s && cleave tag score -m b.cleave bare", folder);
+    run_here("cd %s && cleave tag predict -m b.cleave bare", folder);
+    expect_error(64, "--pred: bare.tsv has images", "cd %s && cleave tag score --pred test.svm --data bare.tsv",
+                 folder);
+}
+
 TEST(bad_options_are_named)
 {
     static const struct refusal refusals[] = {

@@ -114,6 +114,8 @@ TEST(label_studio_counts_in_percent_and_renames_uploads)
     check(&boxes, "a.jpg", 0, "cow", 0, 0, 100, 50);
     clv_boxes_release(&boxes);
     bad("ls.json", "[{\"data\":{}}]", "task 1: its data name no image");
+    bad("ls.json", "[{\"data\":{\"image\":\"http://x/\"},\"annotations\":[{\"result\":[]}]}]",
+        "task 1: its image \"http://x/\" has no file name");
     bad("ls.json", "[3]", "not Label Studio's");
     bad("ls.json", "[{\"data\":{\"image\":\"a.jpg\"}},7]", "element 2 is not an object");
 }
