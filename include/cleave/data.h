@@ -45,8 +45,8 @@ extern "C" {
 
 /* Names and colours of labels 0..n_labels-1. is_void marks the mask values besides 255 that never count: those that
  * labels.tsv names "void", and labels that a training counts as void. If a void value is below other labels (MSRC: 0),
- * labels keep their mask values, and that label never occurs. A value that is missing from labels.tsv has the name "".
- * palette[255] is the colour of void. */
+ * these keep their mask values, and the void value never occurs as a label. A value that is missing from labels.tsv has
+ * the name "". palette[255] is the colour of void. */
 struct clv_labels {
     int32_t n_labels;
     uint8_t is_void[256];  /* [mask value] 0 or 1 */
@@ -59,9 +59,10 @@ CLV_API enum clv_status clv_labels_copy(struct clv_labels *copy, const struct cl
                                         struct clv_error *err) CLV_CHECK;
 /* Sets the labels "background" (black) and "foreground" (a bright rose). */
 CLV_API enum clv_status clv_labels_binary(struct clv_labels *labels, struct clv_error *err) CLV_CHECK;
-/* Reads labels.tsv: tab-separated, UTF-8, columns name (1..63 bytes, "void" for pixels that never count, any number of
- * times), and optionally value (0..254, or 255 for void; else they count from 0, and void is 255) and red, green, blue
- * (0..255), in any order. Errors name file, line and value: a value out of range or repeated, no label above 0. */
+/* Reads labels.tsv: tab-separated, UTF-8, columns name (1..63 bytes; "void", in any number of rows, for pixels that
+ * never count), and optionally value (0..254, or 255 for void; without this column labels are numbered from 0, and void
+ * is 255) and red, green, blue (0..255), in any order. Errors name file, line and value: a value out of range or
+ * repeated, no label above 0. */
 CLV_API enum clv_status clv_labels_read(struct clv_labels *labels, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* One row of a set. Paths are joined to the set's root; mask, boxes, tags and sequence are NULL if the row has none;
@@ -73,7 +74,7 @@ struct clv_item {
     char *boxes;
     char *split;
     char *tags;
-    char *sequence; /* the name of a video or place whose images are similar; two stages hold them out together */
+    char *sequence; /* the name of a video or place whose images are similar; two stages put them into one fold */
     char *maps[CLV_MAX_MAPS]; /* in the order of the set's map_names: paths to open, or NULL */
     char *instances;          /* a label image of its objects (cleave/objects.h), or NULL */
     bool is_derived;          /* mask is `instances`, read as label 1 on every object and label 0 elsewhere */
@@ -123,7 +124,7 @@ CLV_API enum clv_status clv_set_read_manifest(struct clv_set *set, const char *p
  * image is FOLDER/NAME.npy, .png or .safetensors. NAME is the image's path without extension; if no such file exists,
  * the first folder is removed from NAME, and so on: maps/images/a/7.npy, then maps/a/7.npy, then maps/7.npy.
  * CLV_ERR_USAGE for a name that is empty or longer than CLV_MAX_MAP_NAME bytes, or more than CLV_MAX_MAPS maps;
- * CLV_ERR_NO_INPUT if an item has no map; CLV_ERR_DATA if an item has two maps of that name, or two images would share
+ * CLV_ERR_NO_INPUT if an item has no map; CLV_ERR_DATA if two files could be an item's map, or two images would share
  * one. */
 CLV_API enum clv_status clv_set_add_maps(struct clv_set *set, const char *name, const char *folder,
                                          struct clv_error *err) CLV_CHECK;
@@ -155,8 +156,8 @@ CLV_API enum clv_status clv_set_select(struct clv_set *set, const char *splits, 
  *   RGB and RGBA PNGs: by the colours of labels.tsv, or their grey levels as values; without labels.tsv black and one
  *     other colour, or a cut-out, whose opaque pixels are foreground. 16-bit grey: values, or levels of 8 bits.
  * note tells which rule applied if it is not the first of these, and is NULL otherwise.
- * expected_width/height 0: any size. Errors: JPEG and WebP, colours that are not a label's, another size than expected, a
- * value without a label (names the value and the pixel). */
+ * expected_width/height 0: any size. Errors: JPEG and WebP, colours that are not a label's, another size than expected,
+ * a value without a label (names the value and the pixel). */
 struct clv_mask {
     int32_t width, height;
     uint8_t *labels;

@@ -81,6 +81,7 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
     FAIL_IF(is_given && feature_option, CLV_ERR_USAGE, "--%s: the recipe is the %s", feature_option,
             self->model_path ? "model's, given by -m" : "other file's, given by --recipe");
     MUST(options_check(common, rules, err));
+    FAIL_IF(self->shard.count && path_is_folder(self->output), CLV_ERR_CREATE, "%s: is a folder", self->output);
     self->shard_output = shard_path(self->output, &self->shard, false);
     NEED(self->shard_output);
     self->output = self->shard_output;

@@ -1,6 +1,6 @@
 /* Loops whose tasks the processes of a job share (comm.h). As with parallel_for, tasks write to slots of their own and
- * callers reduce in index order. The slots that a process has filled are sent to all others, so that all processes hold
- * the same results afterwards, whatever their number.
+ * callers reduce in index order. The slots that a process has filled are sent to all others. So all processes hold the
+ * same results afterwards, and these do not depend on the number of processes.
  *
  *     static bool slot(struct comm_piece *piece, void *context, size_t index, size_t k)
  *     {
@@ -23,8 +23,8 @@ struct comm_piece {
     size_t size;
 };
 
-/* Sets *piece to the k-th piece of memory into which task `index` writes its results; returns false if it has fewer.
- * All processes must find the same sizes. */
+/* Sets *piece to piece k, from 0, of the memory into which task `index` writes its results; returns false if the task
+ * has at most k pieces. All processes must find the same sizes. */
 typedef bool comm_slot(struct comm_piece *piece, void *context, size_t index, size_t k);
 
 /* Rank r does the tasks r, r + comm_size() and so on. If tasks fail, all processes return the failure of the task with

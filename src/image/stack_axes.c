@@ -24,7 +24,8 @@ static struct {
     uint32_t size[N_AXES]; /* 0: not given */
 } chosen;
 
-/* Parses a whole number that ends at `end' or before; the text need not end with a 0. */
+/* Parses the digits at the start of a text that ends at `end', without a NUL. Of a number with more than 32 bits only
+ * the first digits count. */
 static uint32_t number_before(const char *text, const char *end)
 {
     uint64_t value = 0;
@@ -102,7 +103,7 @@ static bool find_element(const char **begin, const char **close, const char *nam
     return false;
 }
 
-/* Returns the value of an attribute, which no 0 ends; *length is 0 if the attribute is missing. */
+/* Returns the value of an attribute, without a NUL at its end; *length is 0 if the attribute is missing. */
 static const char *attribute(size_t *length, const char *name, const char *begin, const char *close)
 {
     size_t n = strlen(name);
@@ -174,8 +175,8 @@ static bool read_ome(struct axis_layout *layout, const char *text, size_t length
     return true;
 }
 
-/* Reads --axes. A size that it does not give is that of the description if --axes names several axes. One size that is
- * still missing follows from the number of planes; false if two are missing. */
+/* Reads --axes. If it names several axes, sizes that it does not give are those of the description. One size that is
+ * then missing follows from the number of planes; false if two are missing. */
 static bool read_chosen(struct axis_layout *layout, uint32_t n_planes, const struct axis_layout *described)
 {
     uint64_t product = 1;

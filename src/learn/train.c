@@ -137,7 +137,7 @@ static enum clv_status check_privileged(const struct clv_training *training, str
     return CLV_OK;
 }
 
-/* Whether weak examples suffice without masks: some of them have given labels, and there are two labels. */
+/* Whether weak examples suffice without masks: some of them have given labels, and labels are two. */
 static bool teaches_without_masks(const struct clv_training *training)
 {
     bool is_given = false;
@@ -208,7 +208,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     bool is_weak = training->n_weak && pseudo_labels_needed(learner, training);
     if (training->n_weak && !training->n_examples && learner_is_published(learner, training)) {
         fail(err, CLV_ERR_USAGE,
-             "with --paper 1 images without masks are labelled by what masks have taught, and no image has one");
+             "--paper 1 labels images without masks by a model of those with masks, and no image has a mask");
         return fail_about(err, CLV_ERR_USAGE, learner->name);
     }
     OWNED(clv_training_result_release) struct clv_training_result trained = {.at_zero = NAN};
@@ -243,7 +243,7 @@ enum clv_status clv_learner_layout(struct clv_weight_layout *layout, const struc
                                    const struct clv_dataset *dataset, struct clv_error *err)
 {
     enum clv_graph graph;
-    FAIL_IF(!clv_dataset_size(dataset), CLV_ERR_USAGE, "there are no examples to learn a layout from");
+    FAIL_IF(!clv_dataset_size(dataset), CLV_ERR_USAGE, "no examples to choose the layout of weights by");
     MUST(dataset_graph(&graph, dataset, err));
     struct clv_problem first = clv_dataset_problem(dataset, 0);
     struct clv_weight_layout chosen = {.n_labels = clv_dataset_n_labels(dataset),

@@ -103,7 +103,7 @@ static void put_runs(struct text *json, const int32_t *values, size_t n)
     text_put(json, "]");
 }
 
-/* An object's mask that is painted in order; run k, which begins at pixel `at`, comes next. */
+/* An object's mask that is painted part by part; run k, which begins at pixel `at`, comes next. */
 struct layer {
     const struct page_runs *runs;
     size_t k, at;
@@ -129,7 +129,8 @@ static bool paint_part(int32_t *numbers, size_t from, size_t to, struct layer *l
 
 enum { PART = 4096 }; /* pixels */
 
-/* Writes the runs of 1 + the number of the object, the last one where objects overlap; 0: no object. */
+/* Writes the image as runs of object numbers, which count from 1 here, or 0 outside of all objects. Where objects
+ * overlap, the last one counts. */
 static enum clv_status put_objects(struct text *json, const struct page_document *document, struct clv_error *err)
 {
     size_t n_pixels = page_document_size(document), n = 0;
@@ -159,7 +160,7 @@ static enum clv_status put_objects(struct text *json, const struct page_document
     return CLV_OK;
 }
 
-/* Whether the event is the latest box of its object; true for other events than boxes. */
+/* Whether the event is the latest box of its object, or not a box. */
 static bool is_latest_box(const struct page_history *history, size_t k)
 {
     const struct page_event *event = &history->events[k];

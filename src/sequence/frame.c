@@ -1,5 +1,5 @@
-/* Shrinks a frame to its working size and computes its colours and its pyramid for motion, once. Start at
- * frame_init. */
+/* Shrinks a frame to its working size and computes, once per frame, its Lab colours, their bins and its pyramid for
+ * motion estimation. Start at frame_init. */
 #include "sequence/sequence.h"
 
 #include "base/base.h"

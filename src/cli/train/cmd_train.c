@@ -13,8 +13,9 @@
 static enum clv_status write_model(const struct clv_model *model, const struct train_options *options,
                                    struct clv_error *err)
 {
-    const char *record = clv_record_get(&model->record, "interrupted");
-    bool interrupted = record && strcmp(record, "yes") == 0,
+    const char *value = clv_record_get(&model->record, "interrupted");
+    const char *output = strcmp(options->output, "-") == 0 ? "standard output" : options->output;
+    bool interrupted = value && strcmp(value, "yes") == 0,
          has_checkpoint = options->checkpoint && path_exists(options->checkpoint);
     if (interrupted && signals_exit_code() == SIGNALS_REQUEUE) {
         console_note(has_checkpoint ? "stopped; run the same command with --resume to continue from %s"
@@ -30,10 +31,10 @@ static enum clv_status write_model(const struct clv_model *model, const struct t
     if (!interrupted)
         signals_complete();
     if (interrupted)
-        console_note("interrupted; the model so far is in %s%s", options->output,
+        console_note("interrupted; the model so far is in %s%s", output,
                      has_checkpoint ? "; run the same command with --resume to continue from its checkpoint" : "");
     else if (*options->task.progress->stop)
-        console_note("interrupted; the model in %s is complete", options->output);
+        console_note("interrupted; the model in %s is complete", output);
     return CLV_OK;
 }
 

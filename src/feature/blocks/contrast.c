@@ -84,7 +84,7 @@ static enum clv_status count_codes(struct tally *tally, const struct zones *zone
     return CLV_OK;
 }
 
-/* Replaces tally.centre by C / (C + R), and tally.strip by S / (S + A), see zones_measure. */
+/* Replaces tally.centre by C / (C + R), and tally.strip by S / (S + A): blocks.h, at zones_measure. */
 static void compare_frequencies(struct tally *tally, int32_t n_codes)
 {
     double centre = 0, strip = 0, all = 0;
@@ -129,16 +129,16 @@ enum { BINS = 10, MAX_SWEEPS = 100, FOREGROUND_ROUNDS = 3 };
 
 /* Factors that spread a measure over its bins. They were set by hand; cross-validation on the horses' training images
  * kept the whole block (7.3 to 6.4 % weighted Hamming) and the estimated foreground (5.97 to 5.83 %), not each factor.
- * Percentages below are shares of the 88,196 regions of the 147 training images (Borenstein & Ullman 2002) whose value
- * a factor clips at 1; only the foreground's is clipped at 0, too. */
+ * A percentage after a factor is that of regions whose value it clips at 1, among the 88,196 regions of the 147
+ * training images (Borenstein & Ullman 2002). Only FOREGROUND_FACTOR clips values at 0, too. */
 /* Multiplies the root of the share of the border with a similar colour: .28 in the median; 1.1 %. */
 static const double BORDER_FACTOR = 1.4;
 /* Multiplies the odds' distance from 1/2; odds are .31 to .77 for nine of ten regions; 2.0 %. */
 static const double CENTRE_FACTOR = 1.5;
 static const double GRADIENT_FACTOR = 1.5; /* for the root of the mean gradient: .31 in the median; 1.3 % */
-/* Multiplies the same distance for the estimated foreground, whose odds are more extreme: 4 %, and 32 % at 0. */
+/* As CENTRE_FACTOR, for the odds of the estimated foreground, which are more extreme: 4 %, and 32 % at 0. */
 static const double FOREGROUND_FACTOR = 1.2;
-/* Weight of a measure, which makes the norm of about a dozen measures about 1. */
+/* Weight of a measure's bins, so that the norm of the whole block, about a dozen measures, is about 1. */
 static const float MEASURE_WEIGHT = 0.4f;
 static const float FREE_STEP = 3.0f;       /* in Lab, subtracted from each step: shading, not an edge */
 static const float GEODESIC_RANGE = 60.0f; /* in Lab */

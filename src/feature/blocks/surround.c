@@ -1,5 +1,5 @@
-/* Computes the feature blocks surround and scene: histograms of colours and visual words of wider windows. Start at
- * fill_window. */
+/* Computes the feature blocks surround and scene: histograms of colours and visual words, of a patch with its
+ * surroundings and of the whole image. Start at fill_window. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static int32_t size_from(const struct clv_recipe *recipe, int32_t first_scale)
     return chroma_size(recipe) + scales_from(recipe, first_scale) * words_of_scale(recipe);
 }
 
-/* Fills a row from one window: its colours, and its words from scale first_scale. */
+/* Fills a row with the histograms of one window: its colours, and its words at scale first_scale and the later ones. */
 static void fill_window(float *row, const struct scene *windows, const struct views *views, int32_t first_scale,
                         int32_t region)
 {

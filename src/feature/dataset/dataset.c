@@ -108,6 +108,8 @@ static enum clv_status check_problem(const struct clv_dataset *dataset, const st
         .pairwise = p > 0 ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_NONE, /* allows edge features of either sign */
     };
     enum clv_status status = clv_problem_check(problem, &layout, err);
+    if (!status && p < 0)
+        status = fail(err, CLV_ERR_DATA, "problem has %d features per edge", p);
     if (!status && problem->n_edge_features != p)
         status = fail(err, CLV_ERR_DATA, "problem has %d features per edge, expected %d", problem->n_edge_features, p);
     return status ? fail_within(err, status, name) : CLV_OK;

@@ -64,7 +64,7 @@ static enum clv_status fail_gdal(struct clv_error *err, const char *doing)
 {
     const char *why = CPLGetLastErrorMsg();
     NEED(CPLGetLastErrorNo() != CPLE_OutOfMemory);
-    return fail(err, CLV_ERR_DATA, "GDAL cannot %s it: %.*s", doing, (int)strcspn(why, "\n"), why);
+    return fail(err, CLV_ERR_DATA, "GDAL cannot %s: %.*s", doing, (int)strcspn(why, "\n"), why);
 }
 
 bool raster_gdal_knows(const char *path)
@@ -108,7 +108,7 @@ static enum clv_status find_georeference(struct georeference *georeference, GDAL
     OWNED(unlink_virtual) const char *written = NULL;
     GDALDatasetH tiny = GDALCreate(driver, name, 1, 1, 1, GDT_Byte, NULL);
     if (!tiny)
-        return fail_gdal(err, "georeference");
+        return fail_gdal(err, "read its georeference");
     if (has_transform)
         (void)GDALSetGeoTransform(tiny, transform);
     if (system)
@@ -121,13 +121,13 @@ static enum clv_status find_georeference(struct georeference *georeference, GDAL
     const struct clv_image_limits limits = {.max_pixels = 1 << 20, .max_side_px = 1 << 10};
     GByte *bytes = VSIGetMemFileBuffer(name, &size, FALSE);
     if (!bytes)
-        return fail_gdal(err, "georeference");
+        return fail_gdal(err, "read its georeference");
     MUST(raster_tiff_open(&tiff, &read, &(struct image_bytes){bytes, (size_t)size, 1, &limits, 0}, false, err));
     *georeference = read.georeference;
     return CLV_OK;
 }
 
-/* Reads the size and the bands. A last band of alpha does not count, because GDAL's masks include it. */
+/* Reads the size and the number of bands. Does not count an alpha band at the end: GDAL's masks include it. */
 static enum clv_status read_header(struct raster_gdal *self, struct raster *raster,
                                    const struct clv_image_limits *limits, struct clv_error *err)
 {
@@ -175,7 +175,7 @@ enum clv_status raster_gdal_open(struct raster_gdal **gdal, struct raster *raste
     OWNED(quiet_end) struct quiet quiet = quiet_begin();
     self->dataset = GDALOpenEx(path, GDAL_OF_RASTER | GDAL_OF_READONLY, NULL, NULL, NULL);
     if (!self->dataset)
-        return fail_gdal(err, "open");
+        return fail_gdal(err, "open it");
     MUST(read_header(self, raster, limits, err));
     MUST(find_georeference(&raster->georeference, self->dataset, err));
     raster->georeference.may_lack_data = may_lack_data(self);
@@ -202,11 +202,11 @@ static enum clv_status read_band(float *values, size_t step, struct raster_gdal 
     GSpacing across = (GSpacing)(step * sizeof *values);
     if (GDALRasterIOEx(band, GF_Read, window->left, window->top, width, height, values + b, width, height, GDT_Float32,
                        across, across * width, NULL) != CE_None)
-        return fail_gdal(err, "read");
+        return fail_gdal(err, "read it");
     bool has_mask = !(GDALGetMaskFlags(band) & GMF_ALL_VALID);
     if (has_mask && GDALRasterIO(GDALGetMaskBand(band), GF_Read, window->left, window->top, width, height,
                                  self->has_data, width, height, GDT_Byte, 0, 0) != CE_None)
-        return fail_gdal(err, "read");
+        return fail_gdal(err, "read it");
     for (size_t p = 0; p < n; p++) {
         float *value = &values[p * step + (size_t)b];
         if (!isfinite(*value) || (has_mask && !self->has_data[p]))
@@ -226,7 +226,7 @@ enum clv_status raster_gdal_read(float *values, size_t step, struct raster_gdal 
     return CLV_OK;
 }
 
-#define MAX_DEPTH 16 /* of VRTs of VRTs */
+#define MAX_DEPTH 16 /* of VRTs that are sources of VRTs */
 
 /* Stamps a file. Files of GDAL's virtual file systems (/vsizip/ and so on) have no inode, so their size and time are
  * used. */

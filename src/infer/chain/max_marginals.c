@@ -7,9 +7,9 @@
 #include "infer/chain/chain.h"
 
 struct trace_state {
-    double *forward, *backward; /* [n][k] largest score up to a node, its own included, and after it */
+    double *forward, *backward; /* [n][k] largest score of the nodes up to this one, and of those after it */
     double *transpose;          /* [k][k] */
-    double *passing;            /* [2][k] number of traces through the labels of a node and of the previous one */
+    double *passing; /* [2][k] number of traces through the labels of a node and of the previous one; scratch of fill */
 };
 
 /* backward[a] = max_b table[a][b] + unary[b] + behind[b], with unary and behind of the next node. `joined` has space
@@ -74,7 +74,7 @@ static void count_to_end(double *counts, struct trace_state *self, const struct 
     }
 }
 
-static void tracing_release(struct trace_state *self)
+static void trace_state_release(struct trace_state *self)
 {
     arrays_free(self->forward, self->backward, self->transpose, self->passing);
 }
@@ -86,7 +86,7 @@ enum clv_status clv_chain_max_marginals(double *max_marginals, double *witness_c
     if (chain->n_nodes == 0)
         return CLV_OK;
     size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
-    OWNED(tracing_release) struct trace_state self = {
+    OWNED(trace_state_release) struct trace_state self = {
         array_alloc(n, k * sizeof(double)), array_alloc(n, k * sizeof(double)), array_alloc(k, k * sizeof(double)),
         array_alloc(k, 2 * sizeof(double))};
     NEED(self.forward && self.backward && self.transpose && self.passing);

@@ -9,7 +9,7 @@
 #include "infer/infer.h"
 #include "infer/oracle/oracle_state.h"
 
-/* If all scores together exceed the ordinary ones by this factor, moves are solved without rounding. */
+/* If the sum of all scores exceeds that of the ordinary unaries by this factor, moves are solved without rounding. */
 #define HARD 0x1p20
 
 /* A labelling and the current move: a two-label field over the nodes that take part in it. */
@@ -56,9 +56,10 @@ static enum clv_status measure(struct moves *self, struct clv_error *err)
         total += fmax(fabs(highest), fabs(lowest));
     }
     bool is_full = field->form == CLV_PAIRWISE_FULL;
-    size_t n_tables = is_full && field->is_shared ? field->n_edges > 0 : (size_t)field->n_edges;
+    bool is_shared = is_full && field->is_shared && field->n_edges > 0;
+    size_t n_tables = is_shared ? 1 : (size_t)field->n_edges;
     for (size_t e = 0; e < n_tables * (is_full ? k * k : 1); e++)
-        total += fabs(field->pairwise[e]);
+        total += fabs(field->pairwise[e]) * (is_shared ? field->n_edges : 1);
     size_t n_counted;
     double size = size_of_ordinary(&n_counted, range, n, INFINITY);
     self->field_size = size > 0 ? size : -1;
@@ -168,7 +169,9 @@ static enum clv_status moves_run(struct clv_oracle *oracle, int32_t *y, double *
     MUST(measure(&self, err));
     oracle->field_size = self.field_size;
     enum clv_status status = run(&self, oracle, &cycle, err);
-    oracle->field_size = -1; /* also after a failure: the oracle may be used again */
+    oracle->field_size = -1;      /* also after a failure: the oracle may be used again */
+    oracle->state = ORACLE_EMPTY; /* likewise: it holds the solution of a move */
+    oracle->has_tree = false;
     MUST(status);
     array_put(y, self.best, n, sizeof *y);
     if (score)
@@ -239,8 +242,8 @@ static enum clv_status check_tables(const struct clv_field *field, struct clv_er
     return CLV_OK;
 }
 
-/* Adds by how much label beta is better than alpha at node p of the move, the end `side` of an edge whose other end
- * keeps its label. */
+/* Adds to the unary of node p of the move what an edge gains if p takes beta instead of alpha. p is end `side` of the
+ * edge, whose other end keeps its label. */
 static void add_side(struct moves *self, int32_t p, int32_t edge, int side, const int32_t to[2])
 {
     const struct clv_field *field = self->field;

@@ -3,9 +3,9 @@
  *     min_w  1/2 |w|^2 + C sum_i xi_i,   xi_i = max_y L_i(y) + f_i(y) - f_i(y_i)
  *
  * Divided by C n this is the problem of bcfw.c, and of descent.c, with lambda = 1 / (C n). The paper's subgradient
- * steps are 1 / (2 beta sqrt(t)) with C = 200 beta (section 7.1.2, after Ratliff, Bagnell, Zinkevich 2007); by default
- * it is solved by its dual, which needs no step size and ends when its gap is small. It is also the Gaussian maximum
- * entropy discrimination Markov network, whose posterior mean is w (Theorem 3). */
+ * steps are 1 / (2 beta sqrt(t)) with C = 200 beta (section 7.1.2, after Ratliff, Bagnell, Zinkevich 2007). By default
+ * the dual is solved instead, which needs no step size and ends when the duality gap is small. The problem is also that
+ * of the Gaussian maximum entropy discrimination Markov network, whose posterior mean is w (Theorem 3). */
 #include "learn/common/common.h"
 #include "learn/margin/margin.h"
 
@@ -32,7 +32,7 @@ static const struct clv_parameter parameters[] = {
     [PAPER] =
         {"paper", 0, 0, 1,
          "1: as Zhu and Xing (2009, section 7.1.2) train it: --solver subgradient, --units raw, the last iterate, "
-         "in no ball",
+         "no projection onto a ball",
          .role = CLV_ROLE_PAPER, .needs = {{CLV_NEEDS_MASKS}}},
     {0},
 };

@@ -36,7 +36,8 @@ struct refining_source {
     uint64_t seed;
     int n_threads;
     double iou_weight;
-    bool wants_net; /* false if labels vote with maps, or are more than PIXEL_NET_CLASSES */
+    /* A pixel network; false if labels vote and the model has maps, or for more than PIXEL_NET_CLASSES labels. */
+    bool wants_net;
     const struct clv_progress *progress;
 };
 
@@ -46,8 +47,8 @@ struct refining_source {
 enum clv_status refining_learn(struct clv_model *model, const struct refining_source *source,
                                struct clv_error *err) CLV_CHECK;
 
-/* The two ways of refining_learn. If pixels have scores, weights are learned by logistic regression, then couplings by
- * search; if labels vote, a search finds both. */
+/* The two ways of refining_learn. If a cut labels the nodes, pixels have scores: their weights are learned by logistic
+ * regression, then the coupling by search. Otherwise labels vote, and a search finds weights and couplings. */
 enum clv_status refining_learn_scores(struct refinement *refining, const struct clv_model *model,
                                       const struct refining_source *source, struct clv_error *err) CLV_CHECK;
 enum clv_status refining_learn_votes(struct refinement *refining, const struct clv_model *model,
@@ -118,21 +119,21 @@ struct logistic_data {
     const double *weight;  /* [n], >= 0 */
 };
 
-/* w[n_columns], *bias: the minimum of the weighted mean of log(1 + exp(-+(<w, row> + bias))) + ridge / 2 |w s|^2, s the
- * columns' standard deviations, by Newton's method. Columns marked in `is_positive` have weights >= 0: the column of
- * the most negative weight is removed until none is negative. A column that does not vary weighs 0, as does one that
- * varies so little that its weight would be beyond LOGISTIC_LARGEST / LOGISTIC_MOST (or that weight times the column's
- * mean, so that the bias stays within LOGISTIC_LARGEST). O(n columns^2) per step. */
+/* Sets w[n_columns] and *bias to the minimum of the weighted mean of log(1 + exp(-+(<w, row> + bias))) plus ridge / 2
+ * |w s|^2, s being the columns' standard deviations, by Newton's method. Columns marked in `is_positive` have weights
+ * >= 0: the column of the most negative weight is removed until none is negative. A column that does not vary weighs 0,
+ * as does one that varies so little that its weight would be beyond LOGISTIC_LARGEST / LOGISTIC_MOST (or that weight
+ * times the column's mean, so that the bias stays within LOGISTIC_LARGEST). O(n columns^2) per step. */
 enum clv_status logistic_fit(double *w, double *bias, const struct logistic_data *data, const bool *is_positive,
                              double ridge, struct clv_error *err) CLV_CHECK;
 
 /* The last step of `cleave train` if refining_is_learned. Learns the weights of a pixel's scores by maps, by a pixel
  * network, by the region and by the colour, and the strength of couplings, and stores them in the model. The model is
- * complete otherwise; its training had a dataset of these images, or of windows of them. The training is repeated
- * twice, without either half of its examples, because a model has larger margins in its training images. Nothing
- * happens with fewer than 4 images or 2 windows, with mirror images, or when asked to stop; such a model refines by the
- * defaults. Same bytes at any thread count. Errors: those of clv_train and of reading images, masks and maps;
- * CLV_ERR_USAGE if images and dataset differ in number. */
+ * complete otherwise; its training had a dataset of these images, or of windows of them. Trains twice more, each time
+ * without one half of the examples, because a model has larger margins in its training images. Nothing happens with
+ * fewer than 4 images or 2 windows, with mirror images, or when asked to stop; such a model refines by the defaults.
+ * Same bytes at any thread count. Errors: those of clv_train and of reading images, masks and maps; CLV_ERR_USAGE if
+ * images and dataset differ in number. */
 enum clv_status train_refining(struct clv_model *model, const struct clv_learner *learner,
                                const struct clv_training *training, const struct clv_set *set,
                                const struct clv_image_limits *limits, bool wants_net, struct clv_error *err) CLV_CHECK;

@@ -50,27 +50,47 @@ struct scores_state {
     struct refinement tried;
 };
 
-/* The pixels of an image that are rows: those at multiples of the golden ratio, without void ones. */
+/* The pixels of an image that are rows. */
 struct picked {
     struct rows *rows;
     int32_t n_terms;
     size_t at[FIT_PIXELS];
 };
 
-static void pick_pixels(struct picked *picked, const struct labelled_image *labelled)
+static void pick(struct picked *picked, const struct labelled_image *labelled, size_t p)
 {
     struct rows *rows = picked->rows;
+    rows->is_one[rows->n] = labelled->truth.labels[p] == 1;
+    picked->at[rows->n++] = p;
+}
+
+/* Picks the pixels that are not void, at equal distances if there are more than FIT_PIXELS. */
+static void pick_known(struct picked *picked, const struct labelled_image *labelled)
+{
+    size_t n_known = 0, k = 0;
+    for (size_t p = 0; p < labelled->n; p++)
+        n_known += labelled->truth.labels[p] != CLV_VOID;
+    size_t stride = n_known / FIT_PIXELS + 1;
+    for (size_t p = 0; p < labelled->n; p++)
+        if (labelled->truth.labels[p] != CLV_VOID && k++ % stride == 0)
+            pick(picked, labelled, p);
+}
+
+/* Picks the pixels at multiples of the golden ratio that are not void. If all of these are void, as in a mask of a few
+ * points, picks among the others. */
+static void pick_pixels(struct picked *picked, const struct labelled_image *labelled)
+{
     const double golden = 0.61803398874989485;
-    rows->n = 0;
+    picked->rows->n = 0;
     for (size_t k = 0; k < FIT_PIXELS; k++) {
         double at = ((double)k + 0.5) * golden;
         size_t p = (size_t)((at - floor(at)) * (double)labelled->n);
         p = p < labelled->n ? p : labelled->n - 1;
-        if (labelled->truth.labels[p] == CLV_VOID)
-            continue;
-        rows->is_one[rows->n] = labelled->truth.labels[p] == 1;
-        picked->at[rows->n++] = p;
+        if (labelled->truth.labels[p] != CLV_VOID)
+            pick(picked, labelled, p);
     }
+    if (!picked->rows->n)
+        pick_known(picked, labelled);
 }
 
 static void take_term(void *context, int32_t term, const float *plane)
@@ -118,7 +138,7 @@ static enum clv_status gather(void *context, size_t index, int thread, struct cl
 
 /* Sets the weights of rows to the loss of a wrong pixel, times the number of pixels. Each label has half of the
  * weighted Hamming error, or all of it if the other is missing. A missed pixel lowers the IoU by 1 / union, a false one
- * by IoU / union, and the union is about the foreground. */
+ * by IoU / union. The true foreground is taken as the union. */
 static void weigh_rows(struct rows *rows, double iou, double iou_weight)
 {
     double share = fmin(fmax(rows->share, LEAST_SHARE), 1 - LEAST_SHARE);
@@ -229,8 +249,8 @@ static enum clv_status try_one(void *context, size_t index, int thread, struct c
     return labelled_loss(&sample->loss, &sample->truth, sample->refined, 2, self->source->iou_weight, err);
 }
 
-/* Sets the coupling of the least loss, the smallest at ties. The bias keeps its fitted value: choosing it together with
- * the coupling did not improve held-out images. */
+/* Sets the coupling to that of the least mean loss, the smallest at ties. The bias keeps its fitted value: choosing it
+ * together with the coupling did not improve held-out images. */
 static enum clv_status search_coupling(struct scores_state *self, struct clv_error *err)
 {
     static const double couplings[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6, 8};

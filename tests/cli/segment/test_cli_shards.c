@@ -177,6 +177,8 @@ TEST(feature_shards_that_are_no_whole_are_named_and_nothing_is_written)
     expect_error(65, "shards/f-00002-of-00003.safetensors: not a shard that", "cleave train --data shards -o m");
     expect_error(64, "there are 8 images",
                  "cleave features --data set/manifest.tsv --split train --blocks size -o x --shard 1/9");
+    expect_error(73, "shards/: is a folder",
+                 "cleave features --data set/manifest.tsv --split train --blocks size -o shards/ --shard 1/3");
 }
 
 /* Each of mpirun's processes would do the same work over the same output; so would each of srun's with PMIx. */

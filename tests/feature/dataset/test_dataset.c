@@ -77,6 +77,10 @@ TEST(bad_problems_are_refused_and_change_nothing)
     must_fail(CLV_ERR_USAGE, "256 labels", clv_dataset_new(&dataset, 256, err));
     must(clv_dataset_new(&dataset, 2, err));
     struct clv_problem good = chain(), bad = good;
+    bad.n_edges = 0;
+    bad.n_edge_features = -1;
+    must_fail(CLV_ERR_DATA, "x: problem has -1 features per edge", clv_dataset_add(dataset, &bad, "x", err));
+    ck_assert_uint_eq(clv_dataset_size(dataset), 0);
     must(clv_dataset_add(dataset, &good, "good", err));
     bad.n_features = 5;
     must_fail(CLV_ERR_DATA, "wide.png: problem has 5 features per node, expected 4",

@@ -170,6 +170,76 @@ TEST(tables_that_no_cut_can_move_are_refused)
     must_fail(CLV_ERR_DATA, "node 1", clv_oracle_expand(oracle, y, NULL, &field, err));
 }
 
+/* One node begins with label 1, all others with 0, and all have label 1 in the best labelling. It is better than label
+ * 0 everywhere by 0.055, which a sum of 80,000 edges' scores of 1.4e10 loses to rounding. */
+TEST(scores_of_a_shared_table_count_for_each_edge)
+{
+    enum { SIDE = 200, N = SIDE * SIDE };
+    static int32_t edges[2 * N][2], y[N];
+    static double unary[N * N_LABELS];
+    double large = 1.38e10, table[9] = {large, 0, 0, 0, large, 0, 0, 0, large};
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    int32_t m = 0;
+    for (int32_t i = 0; i < N; i++) {
+        if (i % SIDE + 1 < SIDE) {
+            edges[m][0] = i;
+            edges[m++][1] = i + 1;
+        }
+        if (i + SIDE < N) {
+            edges[m][0] = i;
+            edges[m++][1] = i + SIDE;
+        }
+        unary[i * N_LABELS] = i ? (1 - 0.055) / (N - 1) : 0;
+        unary[i * N_LABELS + 1] = i ? 0 : 1;
+        unary[i * N_LABELS + 2] = i ? -1 : 0;
+    }
+    const struct clv_field field = {.n_nodes = N,
+                                    .n_edges = m,
+                                    .n_labels = N_LABELS,
+                                    .form = CLV_PAIRWISE_FULL,
+                                    .edges = (const int32_t(*)[2])edges,
+                                    .unary = unary,
+                                    .pairwise = table,
+                                    .is_shared = true};
+    for (int kind = 0; kind < 2; kind++) {
+        must((kind ? clv_oracle_swap : clv_oracle_expand)(oracle, y, NULL, &field, err));
+        for (int32_t i = 0; i < N; i++)
+            ck_assert_int_eq(y[i], 1);
+    }
+}
+
+static void count_visit(void *context, int32_t node, double cost, const int32_t *flipped, int32_t n_flipped)
+{
+    (void)node, (void)cost, (void)flipped, (void)n_flipped;
+    ++*(int *)context;
+}
+
+TEST(after_moves_no_solution_is_left_to_ask_for_witnesses)
+{
+    OWNED(oracle_drop) struct clv_oracle *oracle = NULL;
+    int32_t edges[3][2] = {{0, 1}, {1, 2}, {0, 2}}, y[3];
+    double unary[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, couplings[3] = {1, 1, 1};
+    int n_visits = 0;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    struct clv_field field = {.n_nodes = 3,
+                              .n_edges = 3,
+                              .n_labels = 2,
+                              .form = CLV_PAIRWISE_POTTS,
+                              .edges = (const int32_t(*)[2])edges,
+                              .unary = unary,
+                              .pairwise = couplings};
+    for (int kind = 0; kind < 2; kind++) {
+        field.n_labels = 2;
+        must(clv_oracle_map(oracle, y, NULL, &field, err));
+        must(clv_oracle_witnesses(oracle, NULL, 0, count_visit, &n_visits, err));
+        field.n_labels = 3;
+        must((kind ? clv_oracle_swap : clv_oracle_expand)(oracle, y, NULL, &field, err));
+        must_fail(CLV_ERR_USAGE, "before", clv_oracle_witnesses(oracle, NULL, 0, count_visit, &n_visits, err));
+    }
+    ck_assert_int_eq(n_visits, 6);
+}
+
 TEST(failed_requests_leave_the_labelling_alone)
 {
     struct sample s;

@@ -170,6 +170,30 @@ TEST(scores_are_level_between_missed_pixels_and_those_too_many)
     }
 }
 
+/* Only 1 of 29 pixels has a label, and none of those that the regression would pick. */
+TEST(masks_of_a_few_points_suffice)
+{
+    struct clv_mask points[N_IMAGES] = {{0}};
+    for (size_t i = 0; i < N_IMAGES; i++) {
+        struct clv_item *item = &fixture.set.items[i];
+        must(clv_mask_read(&points[i], item->mask, &fixture.set.labels, 0, 0, NULL, err));
+        size_t n = (size_t)points[i].width * (size_t)points[i].height;
+        for (size_t p = 0; p < n; p++)
+            points[i].labels[p] = p % 29 ? CLV_VOID : points[i].labels[p];
+        for (size_t k = 0; k < 2000; k++) {
+            double at = ((double)k + 0.5) * 0.61803398874989485;
+            points[i].labels[(size_t)((at - floor(at)) * (double)n)] = CLV_VOID;
+        }
+        item->labels = &points[i];
+    }
+    struct refinement refining = learned(&fixture);
+    ck_assert_double_gt(refining.options.prior, 0.1); /* the model is right about most of them */
+    for (size_t i = 0; i < N_IMAGES; i++) {
+        fixture.set.items[i].labels = NULL;
+        clv_mask_release(&points[i]);
+    }
+}
+
 TEST(of_the_couplings_the_best_is_learned)
 {
     static const double couplings[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6, 8};
