@@ -7,6 +7,8 @@
 
 enum { N_CHANNELS = 3, INDEX = 1 };
 
+static int n_taken; /* by this process */
+
 static void take_outcome(void *context, const void *bytes, size_t size)
 {
     OWNED(outcome_drop) struct outcome *outcome = NULL;
@@ -16,6 +18,7 @@ static void take_outcome(void *context, const void *bytes, size_t size)
     ck_assert_uint_eq(index, INDEX);
     ck_assert(outcome->n_objects == sent->n_objects && outcome->unmet == sent->unmet && !outcome->entry);
     ck_assert_mem_eq(outcome->map_means, sent->map_means, N_CHANNELS * sizeof *sent->map_means);
+    n_taken++;
 }
 
 static void send_outcome(void *context)
@@ -27,6 +30,7 @@ static void send_outcome(void *context)
     if (comm_rank())
         must(outcome_send(&run, INDEX, context, err));
     comm_deal_close(&deal);
+    ck_assert_int_eq(n_taken, comm_rank() == 0);
 }
 
 TEST(an_outcome_arrives_with_the_means_of_its_maps)

@@ -237,7 +237,7 @@ TEST(what_cannot_be_met_is_refused_before_anything_is_written)
     refuse(&call, CLV_ERR_USAGE, "no output; add -o FOLDER");
     prepare(&call, &model, "out");
     call.options.data = call.options.split = NULL;
-    refuse(&call, CLV_ERR_USAGE, "no images");
+    refuse(&call, CLV_ERR_USAGE, "no images: name files or folders, or --data, or --features");
     prepare(&call, NULL, "out");
     call.options.boxes = "1,2,30,40";
     call.options.probabilities = CLV_PROBABILITIES_OF_LABEL;

@@ -370,14 +370,17 @@ static enum clv_status do_dealt(void *context, size_t ignored, int thread, struc
 {
     (void)ignored, (void)thread, (void)err;
     struct comm_deal *deal = context;
+    struct results *results = deal->context;
     struct result result;
     size_t before = 0;
+    while (!comm_rank() && !results->tally->other) /* until another process has an item */
+        usleep(1000);
     for (int n = 0; comm_deal_next(deal, &result.index); n++) {
+        results->tally->other = 1;
         ck_assert(result.index < N_ITEMS && (n == 0 || result.index > before));
         before = result.index;
         for (size_t k = 0; k < 100 * result.index; k++)
             result.filling[k] = (char)(result.index + k);
-        struct results *results = deal->context;
         if (comm_rank())
             comm_deal_hand_in(deal, &result, offsetof(struct result, filling) + 100 * result.index);
         else

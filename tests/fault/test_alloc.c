@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "data/maps/maps.h"
 #include "data/small_letters.h"
 #include "support/sample.h"
 #include "support/support.h"
@@ -204,6 +205,16 @@ TEST(pixel_networks_survive_every_failed_allocation)
     fail_each_place("segment -m n.cleave six/images/0001.jpg -o made");
 }
 
+TEST(maps_survive_every_failed_allocation)
+{
+    enum { N_CHANNELS = 2, SIDE = 4 };
+    static float values[N_CHANNELS * SIDE * SIDE] = {1, 2};
+    run_here("cd %s && mkdir maps", folder);
+    for (int k = 1; k <= 3; k++)
+        must(npy_write_numbers(formatted("%s/maps/%04d.npy", folder, k), values, N_CHANNELS, SIDE, SIDE, err));
+    fail_each_place("train set/manifest.tsv --split train --maps net=maps " TINY_TRAINING " -o made");
+}
+
 TEST(scores_survive_every_failed_allocation)
 {
     fail_each_place("score set masks --split test --border-width 2 --json >made");
@@ -289,6 +300,15 @@ TEST(slices_survive_every_failed_allocation)
         folder);
     fail_each_place("train slices --sequence " TINY_TRAINING " -o made");
     resume_after_each_failure("segment -m s.cleave slices/images --sequence -o made");
+}
+
+TEST(objects_survive_every_failed_allocation)
+{
+    run_here("cd %s && mkdir objects && cp -r set/images set/masks objects && cp -r set/masks objects/instances",
+             folder);
+    fail_each_place("train objects " TINY_TRAINING " -o made");
+    run_here("cd %s && mv reference o.cleave", folder);
+    resume_after_each_failure("segment -m o.cleave set/images --objects -o made");
 }
 
 #define BESIDE "--overlay --cutout --objects --export coco,labelme,voc,yolo,geojson"

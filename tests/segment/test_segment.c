@@ -60,6 +60,31 @@ TEST(labels_are_the_commands_masks)
     clv_oracle_free(options.oracle);
 }
 
+/* Unless its labels are drawn. */
+TEST(an_image_larger_than_the_working_size_is_refined_at_pixels)
+{
+    enum { WIDTH = 400, HEIGHT = 300, USUAL = 0, REFINED, PLAIN, DRAWN, DRAWN_PLAIN, N_WAYS };
+    static uint8_t labels[N_WAYS][WIDTH * HEIGHT];
+    static const enum clv_refine_choice choices[N_WAYS] = {CLV_REFINE_LARGE, CLV_REFINE_ALL, CLV_REFINE_NONE,
+                                                           CLV_REFINE_LARGE, CLV_REFINE_NONE};
+    OWNED(clv_model_release) struct clv_model model = {0};
+    OWNED(clv_image_release) struct clv_image image = {0};
+    must(clv_model_read(&model, sample_model(), err));
+    ck_assert_int_lt(model.recipe.working_pixels, WIDTH * HEIGHT);
+    sample_enlarge(here("large.png"), WIDTH, HEIGHT);
+    must(clv_image_read(&image, here("large.png"), NULL, err));
+    for (int k = 0; k < N_WAYS; k++) {
+        struct clv_segment_options options;
+        clv_segment_defaults(&options);
+        options.refine = choices[k];
+        options.n_samples = k >= DRAWN;
+        must(clv_segment(labels[k], &model, &image, k ? &options : NULL, err));
+    }
+    ck_assert_mem_eq(labels[USUAL], labels[REFINED], sizeof *labels);
+    ck_assert_mem_ne(labels[USUAL], labels[PLAIN], sizeof *labels);
+    ck_assert_mem_eq(labels[DRAWN], labels[DRAWN_PLAIN], sizeof *labels);
+}
+
 TEST(one_sample_is_a_draw_by_the_seed)
 {
     static uint8_t labels[4][MAX_PIXELS];

@@ -426,6 +426,21 @@ TEST(arrays_that_are_none_are_refused)
     must_say(train_badly(CLV_ERR_DATA, &options), "map net 3: channel 0 has inf at (1, 0)");
 }
 
+static enum clv_status refuse_set(void *context, const struct clv_set *set, const char *path, struct clv_error *err)
+{
+    ck_assert_ptr_eq(context, &photos);
+    ck_assert_uint_eq(set->n_items, N_IMAGES);
+    return fail(err, CLV_ERR_CREATE, "%s are refused", path);
+}
+
+TEST(the_callers_check_of_the_images_may_end_the_training)
+{
+    struct clv_train_options options = of("ssvm");
+    options.check = refuse_set;
+    options.check_context = &photos;
+    ck_assert_str_eq(train_badly(CLV_ERR_CREATE, &options), "images in memory are refused");
+}
+
 TEST(a_training_without_a_learner_is_refused)
 {
     OWNED(clv_model_release) struct clv_model model = {0};

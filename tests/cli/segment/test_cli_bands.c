@@ -322,6 +322,26 @@ TEST(several_files_are_bands_of_one_image)
     ck_assert_int_eq(count_files(here("out")), N_IMAGES);
 }
 
+/* Two names of 127 bytes and a comma, which the model keeps. */
+TEST(names_of_bands_have_at_most_255_bytes)
+{
+    char first[124], second[124];
+    snprintf(first, sizeof first, "%0123d", 1);
+    snprintf(second, sizeof second, "%0123d", 2);
+    make_set(here("set"));
+    run_here(
+        "cd set && for i in 0 1 2 3 4 5; do cp images/$i.tif images/${i}_%s.tif && mv images/$i.tif images/${i}_%s.tif "
+        "&& mv masks/$i.png masks/${i}_%s.png; done",
+        second, first, first);
+    run_here("cleave train set -o m.cleave --bands %s.tif,%s.tif " QUICK " && cleave segment -m m.cleave set/images -o "
+             "out",
+             first, second);
+    ck_assert_int_eq(count_files(here("out")), N_IMAGES);
+    run_here("cd set/images && for i in 0 1 2 3 4 5; do mv ${i}_%s.tif ${i}_0%s.tif; done", second, second);
+    expect_error(64, "--bands: names of more than 255 bytes",
+                 "cleave train set -o x.cleave " QUICK " --bands %s.tif,0%s.tif", first, second);
+}
+
 /* The bar: labels agree on 99.9 % of pixels. */
 TEST(photographs_as_floats_have_the_labels_of_photographs)
 {

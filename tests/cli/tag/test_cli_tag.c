@@ -143,6 +143,25 @@ TEST(cross_validation_is_reported_and_recorded)
     ck_assert_ptr_eq(strstr(output, "{\"form\":\"lmsbn\",\"order\":2,\"features\":5,\"kernel\":\"linear\""), output);
 }
 
+/* Sets row to what the table of a cross-validation says of lambda 1000. */
+static void row_of_1000(char row[128], const char *lambdas)
+{
+    OWNED_ARRAY char *table = expect_success("cd %s && cleave tag train --data train.svm --cv 4 --cv-repeats 2 "
+                                             "--cv-lambda %s --overwrite -o rows.cleave",
+                                             folder, lambdas);
+    const char *found = strstr(table, "\n      1000 ");
+    ck_assert_msg(found != NULL, "%s", table);
+    snprintf(row, 128, "%.*s", (int)strcspn(found + 1, "\nc"), found + 1);
+}
+
+TEST(a_candidates_measures_do_not_depend_on_the_other_candidates)
+{
+    char alone[128], second[128];
+    row_of_1000(alone, "1000");
+    row_of_1000(second, "0.001,1000");
+    ck_assert_msg(strncmp(alone, second, strlen(second)) == 0, "%s, but %s", alone, second);
+}
+
 TEST(every_learner_trains_and_scores)
 {
     static const char *const learners[] = {"lmsbn", "lmbm", "bc", "tsbc", "ssvm-chain", "ssvm-full"};
