@@ -34,7 +34,8 @@ extern "C" {
 enum clv_refine_choice { CLV_REFINE_LARGE, CLV_REFINE_ALL, CLV_REFINE_NONE };
 
 struct clv_segment_options {
-    enum clv_refine_choice refine;             /* default CLV_REFINE_LARGE, which with n_samples means none */
+    enum clv_refine_choice refine;             /* default CLV_REFINE_LARGE, which with n_samples means none; ALL is
+                                                * refused with n_samples */
     const struct clv_refine_options *refining; /* NULL (default): the model's; members equal to clv_refine_defaults are
                                                 * replaced by the model's, too, if it was learned with maps */
     const struct clv_map *maps;                /* [n_maps of the model's recipe], in its order; NULL (default): none */

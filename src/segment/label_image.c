@@ -55,11 +55,12 @@ enum clv_status label_example(uint8_t *labels, const struct clv_model *model, co
     OWNED(oracle_drop) struct clv_oracle *created = NULL;
     OWNED_ARRAY int32_t *y = array_alloc((size_t)example->problem.n_nodes, sizeof *y);
     NEED(y);
+    FAIL_IF(options->n_samples > 0 && options->refine == CLV_REFINE_ALL, CLV_ERR_USAGE,
+            "labels of least expected loss cannot be refined, since refining takes the scores of the best labelling");
     if (!options->oracle)
         MUST(clv_oracle_new(&created, CLV_ENGINE_DEFAULT, err));
     struct clv_oracle *oracle = options->oracle ? options->oracle : created;
-    bool refines = label_refines(options->refine, model, example->width, example->height) &&
-                   (options->n_samples < 1 || options->refine == CLV_REFINE_ALL);
+    bool refines = label_refines(options->refine, model, example->width, example->height) && options->n_samples < 1;
     if (!refines || !refining_is_by_net(model)) {
         MUST(label_nodes(y, model, &example->problem, oracle, options, err));
         MUST(labelled_image_paint(labels, example, y, model->layout.n_labels, err));

@@ -83,6 +83,12 @@ TEST(an_image_larger_than_the_working_size_is_refined_at_pixels)
     ck_assert_mem_eq(labels[USUAL], labels[REFINED], sizeof *labels);
     ck_assert_mem_ne(labels[USUAL], labels[PLAIN], sizeof *labels);
     ck_assert_mem_eq(labels[DRAWN], labels[DRAWN_PLAIN], sizeof *labels);
+    struct clv_segment_options both;
+    clv_segment_defaults(&both);
+    both.refine = CLV_REFINE_ALL;
+    both.n_samples = 1;
+    must_fail(CLV_ERR_USAGE, "labels of least expected loss cannot be refined",
+              clv_segment(labels[PLAIN], &model, &image, &both, err));
 }
 
 TEST(one_sample_is_a_draw_by_the_seed)
