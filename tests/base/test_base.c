@@ -366,6 +366,33 @@ TEST(parallel_loops_nest_and_run_side_by_side)
     ck_assert_int_eq(outcome, 0);
 }
 
+/* Each of two tasks waits for the other to begin. */
+static enum clv_status meet(void *context, size_t index, int thread, struct clv_error *err)
+{
+    _Atomic(int) *n_begun = context;
+    const double end = seconds_now() + 10;
+    (void)index, (void)thread;
+    for (++*n_begun; *n_begun < 2; sched_yield())
+        FAIL_IF(seconds_now() > end, CLV_ERR_DATA, "the other task has not begun");
+    return CLV_OK;
+}
+
+TEST(a_forked_child_starts_workers_of_its_own)
+{
+    _Atomic(int) n_begun = 0;
+    must(parallel_for(2, 2, meet, &n_begun, err));
+    if (IS_SANITIZED)
+        return; /* as above */
+    pid_t child = fork();
+    if (!child) {
+        n_begun = 0;
+        _exit(parallel_for(2, 2, meet, &n_begun, NULL) != CLV_OK);
+    }
+    int outcome = -1;
+    ck_assert_int_eq(waitpid(child, &outcome, 0), child);
+    ck_assert_int_eq(outcome, 0);
+}
+
 TEST(parallel_loops_run_with_the_threads_that_there_are)
 {
     if (IS_SANITIZED) {

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "batch/inputs.h"
+#include "feature/dataset/dataset.h"
 #include "support/support.h"
 
 /* Makes files in the test's folder and goes there; go_back before the next command. */
@@ -107,6 +108,26 @@ TEST(items_of_a_set_are_named_without_the_folder_that_all_of_them_share)
         inputs_cut(&list, 1, 1);
         ck_assert_uint_eq(list.n, 1);
         ck_assert_str_eq(list.items[0].name, rows[k].names[1]);
+    }
+}
+
+TEST(items_of_a_feature_file_are_named_by_the_same_rule)
+{
+    static const char *const rows[][3] = {
+        {"x/a.jpg", "x/b.jpg", "a b"}, /* two names, and their outputs */
+        {"x/a.jpg", "y/b.jpg", "x/a y/b"},
+        {"z/x/a.jpg", "z/b.jpg", "x/a b"},
+    };
+    const struct clv_problem bare = {.n_nodes = 1, .n_features = 1, .row = (const int64_t[]){0, 0}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        OWNED(input_list_release) struct input_list list = {0};
+        OWNED(dataset_drop) struct clv_dataset *dataset = NULL;
+        must(clv_dataset_new(&dataset, 2, err));
+        for (int i = 0; i < 2; i++)
+            must(clv_dataset_add(dataset, &bare, rows[k][i], err));
+        must(inputs_add_dataset(&list, dataset, err));
+        must(inputs_name_outputs(&list, NULL, err));
+        ck_assert_str_eq(outputs_of(&list), rows[k][2]);
     }
 }
 

@@ -225,6 +225,35 @@ TESTS(every_kind_is_read_by_windows_or_refused_by_name, 0, N_KINDS)
     }
 }
 
+/* Labels and numbers of objects are the same; where white is 0, the darker value is smaller all the same. */
+TEST(masks_are_read_by_windows_unless_they_have_more_than_8_bits)
+{
+    enum { LEFT = 31, TOP = 10, ACROSS = 7, DOWN = 20 };
+    const struct image_part window = {.left = LEFT, .top = TOP, .width = ACROSS, .height = DOWN};
+    const char *path = here("mask.tif");
+    for (int k = 0; k < N_KINDS; k++) {
+        const struct kind *kind = &kinds[k];
+        OWNED(raster_close) struct raster raster = {0};
+        uint8_t labels[ACROSS * DOWN];
+        int32_t numbers[ACROSS * DOWN];
+        if (kind->n_samples > 1 || kind->format != UNSIGNED || kind->refusal)
+            continue;
+        write_kind(path, kind);
+        must(raster_open_stored(&raster, path, err));
+        if (kind->bits > 8) {
+            must_fail(CLV_ERR_DATA, "one whole number of up to 8", raster_read_labels(labels, &raster, &window, err));
+            continue;
+        }
+        must(raster_read_labels(labels, &raster, &window, err));
+        must(raster_read_numbers(numbers, &raster, &window, err));
+        for (int i = 0; i < ACROSS * DOWN; i++) {
+            int stored = (int)value_at(kind, LEFT + i % ACROSS, TOP + i / ACROSS, 0);
+            int wanted = kind->photometric == WHITE ? (1 << kind->bits) - 1 - stored : stored;
+            ck_assert_msg(labels[i] == wanted && numbers[i] == wanted, "%s: pixel %d is %d", kind->name, i, labels[i]);
+        }
+    }
+}
+
 /* f32, two bands and alpha; the no-data value as GDAL writes it. */
 TEST(missing_values_are_not_numbers)
 {

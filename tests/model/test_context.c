@@ -181,6 +181,17 @@ TEST(means_around_are_of_nodes)
     ck_assert_float_eq_tol(around.means[0], 0.75F, 1e-6F);
 }
 
+/* Two nodes in one cell of .04 are .085 away on average: in the first ring, which ends at .12. */
+TEST(the_nodes_of_a_cell_are_at_their_mean)
+{
+    const float centroid[3][2] = {{0, 0}, {0.05F, 0.05F}, {0.07F, 0.07F}}, value[3] = {5, 1, 0.5F};
+    OWNED(around_release) struct around around = {0};
+    must(around_init(&around, value, 1, &centroid[0][0], 3, err));
+    around_fill(&around, 0);
+    for (int k = 0; k < AROUND_SIZE; k++) /* 1: below right */
+        ck_assert_float_eq_tol(around.means[k], k == 1 ? 0.75F : 0, 1e-6F);
+}
+
 TEST(many_labels_have_a_channel_each_and_sparse_rows)
 {
     struct clv_problem problem = grid(0.1F);

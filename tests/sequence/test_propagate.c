@@ -256,6 +256,29 @@ TEST(a_propagation_begins_with_the_shares_of_foreground_in_blocks_of_pixels)
     }
 }
 
+/* A frame that does not move, its left half red and foreground, its right half blue. */
+TEST(a_pixels_colour_speaks_for_the_side_that_has_it)
+{
+    enum { W = 60, H = 40 };
+    static const enum propagate_term terms[] = {TERM_COLOUR, TERM_FIRST, TERM_OVERALL};
+    static const uint8_t colours[2][3] = {{40, 60, 200}, {200, 40, 40}};
+    uint8_t mask[W * H], labels[W * H];
+    OWNED(propagation_release) struct propagation propagation = {.terms = NULL};
+    OWNED(clv_image_release) struct clv_image image = {0};
+    must(clv_image_new(&image, W, H, 3, err));
+    for (int p = 0; p < W * H; p++) {
+        mask[p] = p % W < W / 2;
+        memcpy(image.pixels + 3 * p, colours[mask[p]], 3);
+    }
+    must(propagation_init(&propagation, &image, mask, err));
+    must(propagation_next(labels, &propagation, &image, NULL, err));
+    for (int p = 0; p < W * H; p++)
+        for (size_t k = 0; k < sizeof terms / sizeof *terms; k++) {
+            float term = propagation.terms[p * PROPAGATE_TERMS + (int)terms[k]];
+            ck_assert_msg(mask[p] ? term > 1 : term < -1, "pixel %d: term %d is %g", p, (int)terms[k], (double)term);
+        }
+}
+
 TEST(memory_that_is_out_is_reported_and_given_frames_stay)
 {
     enum { N = 3, PIXELS = 16 * 12 };

@@ -119,6 +119,8 @@ TEST(overlays_have_a_legend_that_stays_true)
     ck_assert_ptr_null(strstr(legend, "fill=\"#c80000\""));
     ck_assert_ptr_nonnull(strstr(legend, ">red box</text>"));
     ck_assert_ptr_nonnull(strstr(legend, ">sky</text>"));
+    /* Three lines of 24 px, the longest of 7 letters of 9 px, a square of 16 px, margins of 8 px. */
+    must_say(legend, "width=\"103\" height=\"88\"");
     free(legend);
     static const char other[] =
         "value\tname\tred\tgreen\tblue\n1\tair\t1\t2\t3\n2\tgrass\t0\t128\t0\n3\tA & B\t9\t9\t9\n"

@@ -311,3 +311,21 @@ TEST(a_batch_as_large_as_the_set_has_every_example_once)
         seen[bcfw.directions[t].example] = true;
     }
 }
+
+TEST(a_check_of_all_gaps_ends_when_asked_to_stop_and_counts_as_not_made)
+{
+    OWNED(toy_release) struct toy toy = {0};
+    OWNED(bcfw_release) struct bcfw bcfw = {0};
+    struct clv_training_result none = {0};
+    const struct bcfw_rules rules = {.passes = 1, .batch = 1};
+    int stop = 1;
+    const struct clv_progress progress = {.stop = &stop};
+    toy_random(&toy, 3, 8, &tiny, 3);
+    struct clv_training training = toy_training(&toy, "ssvm");
+    training.progress = &progress;
+    must(bcfw_open(&bcfw, &ssvm_learner, &none, &training, &rules, err));
+    bcfw.dual.lambda = 0.3 * toy_scale(&toy);
+    must(bcfw_solve(&bcfw, err));
+    ck_assert(bcfw.course.stopped && !bcfw.position.is_checked);
+    ck_assert(isinf(bcfw.best_objective)); /* no example was looked at */
+}

@@ -321,6 +321,37 @@ TEST(examples_are_labelled_under_their_own_weights)
     ck_assert_double_eq(wrong.options.prior, 0); /* may not be negative */
 }
 
+/* Its window has a node of the slice before, without features, then those of the image. */
+TEST(a_slices_marginals_are_those_of_its_own_nodes)
+{
+    static int64_t row[1000];
+    struct clv_model model = fixture.model;
+    struct refining_source source = fixture.source;
+    struct clv_problem window = fixture.problems[0];
+    const struct refining_example slice = {.problem = &window, .w = fixture.w, .first_node = 1, .is_slice = true};
+    struct labelled_image labelled;
+    size_t n = (size_t)window.n_nodes;
+    ck_assert_uint_lt(n + 1, 1000);
+    row[0] = window.row[0];
+    memcpy(row + 1, window.row, (n + 1) * sizeof *row);
+    window.n_nodes++;
+    window.n_edges = 0;
+    window.row = row;
+    window.label = NULL;
+    window.theta = window.area = window.centroid = NULL;
+    model.w = fixture.w;
+    model.decoding.rule = CLV_DECODE_MARGINALS; /* labels vote */
+    source.wants_net = true;
+    double(*marginals)[2] = calloc(n + 1, sizeof *marginals);
+    must(model_marginals(&marginals[0][0], &model, &window, err));
+    must(labelled_image_init(&labelled, &model, &source, &slice, err));
+    ck_assert_mem_eq(labelled.marginals, marginals + 1, n * sizeof *marginals);
+    for (size_t i = 0; i < n; i++)
+        ck_assert_int_eq(labelled.y[i], marginals[i + 1][1] > marginals[i + 1][0]);
+    free(marginals);
+    labelled_image_release(&labelled);
+}
+
 /* Each image's nodes show their labels in features that no other image has: whoever learned from the image would trust
  * them. */
 TEST(refining_learns_from_what_models_say_of_images_they_have_not_seen)
