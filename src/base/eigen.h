@@ -6,7 +6,7 @@
 
 /* Replaces matrix[n][n], symmetric without negative eigenvalues (both triangles are read), by its unit eigenvectors,
  * one per row, and sets values[n] to its eigenvalues, both by descending eigenvalue. The largest entry of a vector by
- * magnitude, the first at ties, is positive. Eigenvalues below 1e-10 of the largest, and their vectors, become 0.
+ * magnitude, the first at ties, is positive. Eigenvalues up to 1e-10 of the largest, and their vectors, become 0.
  * One-sided Jacobi rotations (Hestenes 1958): O(n^3) per round, about ten rounds. Entries and their squares must be
  * finite. */
 void eigen_of_covariance(double *values, double *matrix, size_t n);

@@ -97,7 +97,7 @@ static void shrink_seeds(uint8_t *small, const struct click_scene *scene, const 
 {
     const struct clv_image *image = &scene->image, *cutting = &scene->cutting;
     clv_labels_resize(small, cutting->width, cutting->height, seeds, image->width, image->height);
-    for (int32_t y = 0; y < image->height && cutting->width < image->width; y++) {
+    for (int32_t y = 0; y < image->height; y++) {
         const uint8_t *row = seeds + (size_t)y * (size_t)image->width;
         if (row_is_free(row, (size_t)image->width))
             continue;

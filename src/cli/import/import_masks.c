@@ -465,6 +465,12 @@ static int compare_names(const void *a, const void *b)
     return first != second ? (first > second) - (first < second) : strcmp(s, t);
 }
 
+/* Returns whether a row's label is background. Rows without runs may have no label. */
+static bool is_background(const char *label)
+{
+    return !*label || strcmp(label, "background") == 0;
+}
+
 static enum clv_status find_run_labels(struct run_labels *self, const struct mask_runs *runs, const char *path,
                                        struct clv_error *err)
 {
@@ -472,7 +478,7 @@ static enum clv_status find_run_labels(struct run_labels *self, const struct mas
         size_t k = 0;
         while (k < self->n && strcmp(self->names[k], runs->rows[i].label) != 0)
             k++;
-        if (k < self->n || (runs->has_labels && !*runs->rows[i].label))
+        if (k < self->n || (runs->has_labels && is_background(runs->rows[i].label)))
             continue;
         FAIL_IF(self->n + 1 == CLV_MAX_LABELS, CLV_ERR_DATA, "%s: line %zu: more than %d labels", path,
                 runs->rows[i].line, CLV_MAX_LABELS - 1);
@@ -490,6 +496,19 @@ static uint8_t value_of(const struct run_labels *labels, const char *label)
     while (k < labels->n && strcmp(labels->names[k], label) != 0)
         k++;
     return (uint8_t)(k < labels->n ? 1 + k : 0);
+}
+
+/* Fails if a number N is a label beside "label N", the name that labels.tsv gives it. */
+static enum clv_status check_numbers(const struct run_labels *self, const char *path, struct clv_error *err)
+{
+    for (size_t k = 0; k < self->n; k++) {
+        int32_t number;
+        char name[80];
+        snprintf(name, sizeof name, "label %s", self->names[k]);
+        FAIL_IF(parse_int32(self->names[k], &number) && value_of(self, name), CLV_ERR_DATA,
+                "%s: labels \"%s\" and \"%s\" would have one name; rename one of them", path, self->names[k], name);
+    }
+    return CLV_OK;
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -566,6 +585,16 @@ static enum clv_status import_rows(struct import_set *self, const struct runs_jo
     return job->are_objects ? import_objects_end(&objects, self, err) : write_layers(self, &objects, err);
 }
 
+/* Returns whether some label has several rows with runs in an image. rows[n] are sorted by image. */
+static bool repeats_label(const struct mask_run_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1; k < n && rows[i].n_runs && strcmp(rows[k].image, rows[i].image) == 0; k++)
+            if (rows[k].n_runs && strcmp(rows[k].label, rows[i].label) == 0)
+                return true;
+    return false;
+}
+
 static enum clv_status begin_runs(struct runs_job *job, const struct import_options *options, struct clv_error *err)
 {
     char *bytes;
@@ -573,32 +602,40 @@ static enum clv_status begin_runs(struct runs_job *job, const struct import_opti
     MUST(file_read(&bytes, &size, options->annotations, LARGEST_CSV, err));
     MUST(mask_runs_parse(&job->runs, options->annotations, bytes, size, err));
     MUST(find_run_labels(&job->labels, &job->runs, options->annotations, err));
+    MUST(check_numbers(&job->labels, options->annotations, err));
     MUST(list_images(&job->images, options->images, NULL, err));
     FAIL_IF(!job->images.n, CLV_ERR_NO_INPUT, "%s: holds no image", options->images);
     qsort(job->runs.rows, job->runs.n, sizeof *job->runs.rows, compare_rows);
-    for (size_t i = 1; i < job->runs.n; i++)
-        job->are_objects |= strcmp(job->runs.rows[i].image, job->runs.rows[i - 1].image) == 0 &&
-                            strcmp(job->runs.rows[i].label, job->runs.rows[i - 1].label) == 0 &&
-                            job->runs.rows[i].n_runs && job->runs.rows[i - 1].n_runs;
+    job->are_objects = repeats_label(job->runs.rows, job->runs.n);
     return CLV_OK;
 }
 
-/* Returns the photo that a row names, or NULL. *other = a second photo of that name, or NULL. */
+/* Returns the photo that a row names, or NULL: the photo of that path or, without one, the first of that name, and then
+ * *other = the second, or NULL. */
 static const char *find_photo(const char **other, const struct path_list *images, const char *name)
 {
     const char *found = NULL;
     *other = NULL;
-    for (size_t i = 0; i < images->n && !*other; i++) {
+    for (size_t i = 0; i < images->n; i++) {
         if (strcmp(images->paths[i], name) == 0) {
             *other = NULL;
             return images->paths[i];
         }
-        if (!names_image(name, images->paths[i]))
+        if (*other || !names_image(name, images->paths[i]))
             continue;
-        *other = found;
-        found = images->paths[i];
+        if (found)
+            *other = images->paths[i];
+        else
+            found = images->paths[i];
     }
     return found;
+}
+
+/* Returns whether rows of that name are for the photo, or may be. */
+static bool is_meant(const struct path_list *images, const char *name, const char *image)
+{
+    const char *other;
+    return names_image(name, image) && (find_photo(&other, images, name) == image || other);
 }
 
 /* Adds the images that the file does not name. */
@@ -607,7 +644,7 @@ static enum clv_status add_unnamed(struct import_set *self, const struct runs_jo
     for (size_t i = 0; i < job->images.n; i++) {
         const char *image = job->images.paths[i];
         size_t k = 0;
-        while (k < job->runs.n && !names_image(job->runs.rows[k].image, image))
+        while (k < job->runs.n && !is_meant(&job->images, job->runs.rows[k].image, image))
             k++;
         OWNED_ARRAY char *path = path_join(self->options->images, image);
         NEED(path);
@@ -639,7 +676,7 @@ static enum clv_status import_runs(struct import_set *self, struct clv_error *er
         FAIL_IF(*signals_stop(), CLV_ERR_INTERRUPTED, "interrupted; %s is as it was", options->output);
         const enum clv_status status =
             other ? fail(err, CLV_ERR_DATA, "%s: line %zu: %s could be %s or %s in %s", options->annotations,
-                         rows->line, rows->image, other, image, options->images)
+                         rows->line, rows->image, image, other, options->images)
                   : import_rows(self, &job, image, rows, end - i, err);
         MUST(import_settle(self, n_before, status, err));
     }

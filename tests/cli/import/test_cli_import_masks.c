@@ -406,6 +406,53 @@ TEST(run_lengths_of_a_csv_become_masks_and_objects)
     expect_error(65, "runs.csv: its first line names no column of images (ImageId) and of run lengths", RUNS);
 }
 
+/* A label that has a row again after rows of another label or without runs has objects, too. */
+TEST(rows_of_a_label_are_objects_in_whatever_order)
+{
+    make_photos("a b");
+    for (int order = 0; order < 3; order++) {
+        const char *const rows[] = {"a,1 2,x\na,13 2,x\na,5 1,y", "a,1 2,x\na,5 1,y\na,13 2,x",
+                                    "a,1 2,x\na,,x\na,13 2,x\na,5 1,y"};
+        run_here("printf 'ImageId,EncodedPixels,label\n%s\n' >runs.csv && " RUNS, rows[order]);
+        expect_pixels("s/masks/a.png", "12010"
+                                       "10010"
+                                       "00000"
+                                       "00000");
+        expect_pixels("s/instances/a.png", order == 1 ? "12030"
+                                                        "10030"
+                                                        "00000"
+                                                        "00000"
+                                                      : "13020"
+                                                        "10020"
+                                                        "00000"
+                                                        "00000");
+    }
+}
+
+TEST(rows_are_for_the_photo_of_their_path_before_others_of_that_name)
+{
+    make_photos("z");
+    run_here("mkdir photos/p photos/q && cp photos/z.pgm photos/p && cp photos/z.pgm photos/q && "
+             "printf 'ImageId,EncodedPixels\nz.pgm,1 2\n' >runs.csv");
+    EXPECT_PARTS(expect_success(RUNS), "says nothing of 2 of 3 images", "s: 1 image, 1 with masks");
+    EXPECT_PARTS(expect_success(RUNS " --all-images"), "taken without a mask", "s: 3 images, 1 with masks");
+    run_here("printf 'ImageId,EncodedPixels\nz,1 2\n' >runs.csv");
+    expect_error(65, "runs.csv: line 2: z could be p/z.pgm or q/z.pgm in photos", RUNS);
+}
+
+TEST(labels_of_run_lengths_have_different_names)
+{
+    make_photos("a");
+    run_here("printf 'ImageId,EncodedPixels,label\na,1 2,background\na,13 2,y\n' >runs.csv && " RUNS
+             " && printf '0\tbackground\n1\ty\n' >want && tail -n +2 s/labels.tsv | cmp - want");
+    expect_pixels("s/masks/a.png", "00010"
+                                   "00010"
+                                   "00000"
+                                   "00000");
+    run_here("printf 'ImageId,EncodedPixels,label\na,1 2,1\na,13 2,label 1\n' >runs.csv");
+    expect_error(65, "runs.csv: labels \"1\" and \"label 1\" would have one name; rename one of them", RUNS);
+}
+
 /* A mask of 5x4 pixels as raw PGM, from digits. */
 static void make_digits(const char *path, const char *digits)
 {
