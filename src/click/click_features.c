@@ -43,7 +43,7 @@ float click_score(const struct click_weights *weights, const float *features)
     return fminf(fmaxf(score, -SCORE_CLIP), SCORE_CLIP);
 }
 
-/* Sets view->seed: the kind of a superpixel's seeds if all are of one kind, else 0. */
+/* Sets view->seed: 1 if all seeds of a superpixel are foreground, -1 if all are background, else 0. */
 static void find_seeds(struct click_view *view)
 {
     const struct clv_image *image = &view->scene->image;
@@ -105,7 +105,7 @@ static void average(struct click_view *view, float *prior, float *barred, float 
 }
 
 /* Computes shortest paths over scene->step from the superpixels with distance 0. Sweeps over the edges forwards and
- * backwards until no distance falls. */
+ * backwards until no distance falls, or MAX_SWEEPS times. */
 static void walk(float *distance, const struct click_scene *scene)
 {
     const struct clv_adjacency *adjacency = &scene->adjacency;

@@ -8,9 +8,11 @@
 #include "base/base.h"
 #include "tags/tag_folds.h"
 
+#define MIN_DISTANCE 1e-290 /* the mean over pairs is 0 below it, so that 1e9 / mean is in the range of gamma */
+
 const struct clv_parameter clv_tag_parameters[] = {
     [CLV_TAG_LAMBDA] = {"lambda", 3e-4, 1e-9, 1e9, "Weight of the regulariser, for inputs of mean square length 1"},
-    [CLV_TAG_GAMMA] = {"gamma", 0, 0, 1e9, "RBF kernel exp(-gamma |x-x'|^2); 0: 1 over the mean squared distance"},
+    [CLV_TAG_GAMMA] = {"gamma", 0, 0, 1e300, "RBF kernel exp(-gamma |x-x'|^2); 0: 1 over the mean squared distance"},
     [CLV_TAG_ORDER] = {"order", 2, 1, CLV_MAX_BELIEF_ORDER, "Tags in a coupling: 1 none, 2 pairs; lmsbn also 3 and 4"},
     [CLV_TAG_ETA0] = {"eta0", 0, 0, 1e12,
                       "Extra regulariser on the couplings between tags; lmbm needs it and takes 1000"},
@@ -87,17 +89,19 @@ enum clv_status tag_training_check(const struct clv_tag_training *training, stru
     return CLV_OK;
 }
 
+/* Returns the mean over all pairs, or 0 if it is below MIN_DISTANCE. */
 static double mean_distance(const struct tag_problem *problem)
 {
     size_t n = problem->rows.n;
-    double sum = 0;
+    double sum = 0, mean;
     for (size_t i = 0; i < n; i++) {
         double row = 0;
         for (size_t j = 0; j < n; j++)
             row += problem->distance[i * n + j];
         sum += row;
     }
-    return sum / ((double)n * (double)n);
+    mean = sum / ((double)n * (double)n);
+    return mean >= MIN_DISTANCE ? mean : 0;
 }
 
 enum clv_status clv_tag_mean_distance(double *mean, const struct clv_tag_training *training, struct clv_error *err)

@@ -129,6 +129,25 @@ TEST(the_mean_distance_is_that_of_all_pairs)
     ck_assert_double_eq_tol(mean, expected, 1e-9 * expected);
 }
 
+/* A mean distance of 1e-14 gives a gamma above 1e9; squares of 1e-160 are subnormal, and 1 / mean would be infinite. */
+TEST(gamma_suits_values_of_any_size)
+{
+    static const double factors[] = {1e-7, 1e-160};
+    for (int f = 0; f < 2; f++) {
+        OWNED(clv_tag_set_release) struct clv_tag_set set = make_set();
+        OWNED(clv_tag_model_release) struct clv_tag_model model = {0};
+        struct clv_tag_training training = training_of(&set, "bc", 1);
+        double mean = -1;
+        for (int64_t k = 0; k < set.row[N]; k++)
+            set.value[k] *= factors[f];
+        must(clv_tag_mean_distance(&mean, &training, err));
+        ck_assert(f ? mean == 0 : mean > 0 && mean < 1e-9);
+        training.parameters[CLV_TAG_GAMMA] = mean > 0 ? 2.5 / mean : 0;
+        must(clv_tag_train(&model, NULL, &training, err));
+        ck_assert_double_eq(model.gamma, mean > 0 ? 2.5 / mean : 1);
+    }
+}
+
 TEST(the_duality_gap_is_below_a_millionth_by_default)
 {
     static const char *const names[] = {"bc", "lmsbn", "lmbm"};

@@ -7,7 +7,7 @@ enum clv_status json_take_text(const char **text, const struct json_value *objec
                                const struct json_location *location, struct clv_error *err)
 {
     if (!json_get_text(json_member(object, key), text) || !**text)
-        return fail(err, CLV_ERR_DATA, "%s: %s %zu: \"%s\" is missing, or is not text", location->source,
+        return fail(err, CLV_ERR_DATA, "%s: %s %zu: \"%s\" is missing, empty or not text", location->source,
                     location->what, location->number, key);
     return CLV_OK;
 }

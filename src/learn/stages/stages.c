@@ -423,6 +423,24 @@ static enum clv_status draw_folds(int32_t **fold, const struct clv_dataset *data
     return CLV_OK;
 }
 
+/* Refuses folds of which one has all images that teach: no learner can be trained without that fold. */
+static enum clv_status check_folds(const struct clv_training *training, const int32_t *fold, struct clv_error *err)
+{
+    size_t n_teaching[STAGE_FOLDS] = {0}, n = 0;
+    for (size_t i = 0; i < training->n_examples; i++, n++)
+        n_teaching[fold[training->examples[i]]]++;
+    for (size_t i = 0; i < training->n_weak && training->given && training->layout.n_labels == 2; i++)
+        if (training->given[i]) {
+            n_teaching[fold[training->weak[i]]]++;
+            n++;
+        }
+    for (size_t f = 0; f < STAGE_FOLDS; f++)
+        FAIL_IF(n > 0 && n_teaching[f] == n, CLV_ERR_USAGE,
+                "two stages hold out images in turn, and would hold out all that have masks or boxes together; add "
+                "masks of other images, or train with --stages 1");
+    return CLV_OK;
+}
+
 static void stages_learned_release(struct stages_learned *self)
 {
     arrays_free(self->presence, self->first);
@@ -444,6 +462,7 @@ enum clv_status stages_learn(struct stages_learned *learned, struct clv_dataset 
         of_first.layout.pairwise = CLV_PAIRWISE_NONE;
     learning.silent.stop = training->progress ? training->progress->stop : NULL;
     MUST(draw_folds(&fold, dataset, training->seed, err));
+    MUST(check_folds(training, fold, err));
     learning.fold = fold;
     MUST(learn_all(&learning, err));
     double temperature = 1;

@@ -66,8 +66,8 @@ struct stages_learned {
  * (STAGE_FOLDS random folds of all images, by the seed). Images of one sequence are held out together, and mirror
  * images with their images. Same bytes at any thread count; each training has one thread. If the second stage has full
  * pairwise tables, the first one has none: belief propagation for six models would take most of a training's time.
- * After a failure the dataset can only be freed. CLV_ERR_USAGE for too few images or sequences; CLV_ERR_INTERRUPTED
- * when asked to stop. */
+ * After a failure the dataset can only be freed. CLV_ERR_USAGE for too few images or sequences, or if one fold has all
+ * that have masks (or boxes, with two labels); CLV_ERR_INTERRUPTED when asked to stop. */
 enum clv_status stages_learn(struct stages_learned *learned, struct clv_dataset *dataset,
                              const struct clv_learner *learner, const struct clv_training *training,
                              const struct stages_wanted *wanted, struct clv_error *err) CLV_CHECK;

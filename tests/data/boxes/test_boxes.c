@@ -273,7 +273,7 @@ TEST(bad_coco_is_refused_with_annotation_and_value)
     bad("c.json", "{\"annotations\":[],\"images\":[{\"id\":7},{\"id\":7}],\"categories\":[]}",
         "image id 7 is there twice");
     bad("c.json", "{\"annotations\":[],\"images\":[{\"id\":7}],\"categories\":[]}",
-        "image 1: \"file_name\" is missing, or is not text");
+        "image 1: \"file_name\" is missing, empty or not text");
 }
 
 #define LABELME(shapes)                                                                                                \
@@ -302,7 +302,8 @@ TEST(labelme_corners_come_in_any_order)
 TEST(bad_labelme_is_refused_with_shape_and_value)
 {
     bad("l.json", "{\"shapes\":3}", "\"shapes\" is not an array");
-    bad("l.json", LABELME("{\"points\":[]}"), "l.json: shape 1: \"label\" is missing, or is not text");
+    bad("l.json", LABELME("{\"points\":[]}"), "l.json: shape 1: \"label\" is missing, empty or not text");
+    bad("l.json", LABELME("{\"label\":\"\",\"points\":[]}"), "shape 1: \"label\" is missing, empty or not text");
     bad("l.json", LABELME(SHAPE("rectangle", "[[1,2],[2,true]]")), "shape 1: point 2 is not two numbers");
     bad("l.json", "{\"shapes\":[],\"imageWidth\":\"big\"}", "\"imageWidth\" is not a size");
 }

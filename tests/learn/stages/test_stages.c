@@ -345,6 +345,23 @@ TEST(too_few_images_and_interruptions_leave_no_stage)
     clv_dataset_free(toy.dataset);
 }
 
+TEST(two_stages_need_masks_outside_of_each_fold)
+{
+    const struct clv_learner *learner = clv_learner_find("ssvm");
+    const struct clv_weight_layout layout = {2, 4, 1, CLV_PAIRWISE_POTTS};
+    OWNED(stage_drop) struct clv_stage *first = NULL;
+    struct toy toy;
+    toy_random(&toy, 6, 8, &layout, 1);
+    struct clv_training training = training_of(&toy, learner, 1);
+    training.n_examples = 1;
+    training.weak = toy.examples + 1;
+    training.n_weak = 5;
+    must_fail(CLV_ERR_USAGE, "would hold out all that have masks or boxes together",
+              learn_first(&first, &toy, &training, learner, err));
+    ck_assert_ptr_null(first);
+    clv_dataset_free(toy.dataset);
+}
+
 /* Two features every two images and their mirror images, of their own: who has seen one of them knows the others.
  * Whether any of them was held out without the others. */
 static bool is_any_known(bool has_sequences)
