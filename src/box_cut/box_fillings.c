@@ -2,7 +2,7 @@
  * label q_i (1: foreground); the kernels K are those of box_affinity.c:
  *
  *     f_i = sum_(j != i) a_j q_j K_ij / sum_j a_j q_j,   g_i the same with 1 - q: densities
- *     u_i = clip(log f_i / g_i) + the same for the second kernel, without position + prior_i
+ *     u_i = clip(log(f_i / g_i)) of the kernel `near` + the same of `wide` + prior_i, the last two with a weight
  *
  * Each round solves the minimum cut with unary scores a_i u_i; the next q is a mean of its labels and the logistic of
  * u. q stays 0 outside the box. The fillings differ in how much of the box the prior expects to be foreground: much,

@@ -77,7 +77,9 @@ enum clv_status page_document_import_objects(struct page_document *document, con
                                              struct clv_error *err)
 {
     int32_t before = page_document_n_objects(document), n = map->n_objects;
-    FAIL_IF(n > PAGE_MAX_OBJECTS - before, CLV_ERR_DATA, "%d objects, the page takes at most %d", n, PAGE_MAX_OBJECTS);
+    FAIL_IF(n > PAGE_MAX_OBJECTS, CLV_ERR_DATA, "%d objects, the page takes at most %d", n, PAGE_MAX_OBJECTS);
+    FAIL_IF(n > PAGE_MAX_OBJECTS - before, CLV_ERR_DATA, "%d objects after %d earlier ones, the page takes at most %d",
+            n, before, PAGE_MAX_OBJECTS);
     size_t cursor = document->history.cursor;
     return settle(document, cursor, import_objects(document, map, err));
 }
@@ -99,7 +101,7 @@ bool page_document_has_objects(const struct page_document *document, const struc
 }
 
 /* Splits the pixels of number `kept` by a stroke: the largest remaining piece keeps its number, the second largest
- * becomes `next`, and the other pixels go to an adjacent piece. */
+ * becomes `next`. Other pixels go to the one of the two that they touch, pixels that touch neither to the largest. */
 static enum clv_status split_numbers(int32_t *numbers, const struct page_document *document,
                                      const struct page_event *stroke, int32_t kept, int32_t next, struct clv_error *err)
 {

@@ -18,7 +18,8 @@
 
 struct clv_report {
     char *folder, *path;
-    bool made_folder;
+    bool made_folder;     /* the folder did not exist before */
+    bool made_images;     /* nor did IMAGE_FOLDER in it */
     FILE *items;          /* temporary: markup of the items that were put */
     FILE *spool;          /* temporary: items that wait for their turn; read and written by its descriptor */
     pthread_mutex_t lock; /* guards the three below */
@@ -29,15 +30,25 @@ struct clv_report {
     struct page_totals totals;
 };
 
-static void report_free(struct clv_report *report, bool remove_folder)
+/* Removes the folders that an abandoned report made. Images that replaced those of an earlier report stay. */
+static void remove_folders(const struct clv_report *report)
+{
+    OWNED_ARRAY char *images = report->made_images ? path_join(report->folder, IMAGE_FOLDER) : NULL;
+    if (images)
+        (void)!folder_remove(images, NULL);
+    if (report->made_folder)
+        rmdir(report->folder);
+}
+
+static void report_free(struct clv_report *report, bool is_abandoned)
 {
     if (report->items)
         fclose(report->items);
     if (report->spool)
         fclose(report->spool);
     pthread_mutex_destroy(&report->lock);
-    if (remove_folder && report->made_folder)
-        rmdir(report->folder);
+    if (is_abandoned)
+        remove_folders(report);
     for (size_t i = 0; report->header.facts && i < 2 * report->header.n_facts; i++)
         array_free(report->header.facts[i]);
     arrays_free(report->header.facts, report->header.title, report->header.names, report->header.palette,
@@ -154,8 +165,11 @@ static enum clv_status store_images(struct clv_report *report, const struct item
 {
     char name[IMAGE_NAME_MAX];
     OWNED_ARRAY char *folder = path_join(report->folder, IMAGE_FOLDER);
+    enum path_kind kind;
     NEED(folder);
+    MUST(path_find_kind(&kind, folder, err));
     MUST(folder_create(folder, err));
+    report->made_images |= kind == PATH_ABSENT;
     for (int layer = 0; layer < N_LAYERS; layer++) {
         if (!images->layer[layer].bytes)
             continue;

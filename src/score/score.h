@@ -29,11 +29,11 @@ struct object_counts {
 enum clv_status object_counts_of(struct object_counts *counts, const struct clv_object_map *truth,
                                  const struct clv_object_map *found, struct clv_error *err) CLV_CHECK;
 
-/* Returns 2 hits / (true + found) at IoU .5; 1 if there are no objects at all. */
+/* Returns 2 hits / (true + found) at IoU .5; 1 if both numbers are 0. */
 double object_f1(const struct object_counts *counts);
 
 /* Returns the mean over thresholds of hits / (true + found - hits), as in the Data Science Bowl of 2018 (Caicedo et al.
- * 2019); 1 if there are no objects at all. */
+ * 2019); 1 if both numbers are 0. */
 double object_mean_precision(const struct object_counts *counts);
 
 /* Returns the number of pixels with a true label whose prediction is not a label. */

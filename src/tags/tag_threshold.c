@@ -1,5 +1,6 @@
 /* Tunes the thresholds of binary classifiers on held-out scores for a measure of all tags: one tag at a time, in rounds
  * until no change improves the measure. Start at tag_tune_thresholds, at the end. */
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -77,6 +78,14 @@ static int by_score(const void *a, const void *b)
     return (s->example > t->example) - (s->example < t->example);
 }
 
+/* Returns a threshold from `low` up to, but not including, `high`: their mean, unless rounding makes it `high` or
+ * overflows. */
+static double threshold_between(double low, double high)
+{
+    double mean = (low + high) / 2;
+    return mean >= low && mean < high ? mean : low;
+}
+
 /* Tries all thresholds between the scores of one tag; returns whether the threshold changed. */
 static int tune_tag(double *threshold, struct counts *self, struct ranked *ranked, const double *scores, size_t tag,
                     enum clv_tag_goal goal)
@@ -94,8 +103,8 @@ static int tune_tag(double *threshold, struct counts *self, struct ranked *ranke
         if (is_cut && value_of(self, goal, tag) > best + 1e-9) {
             best = value_of(self, goal, tag);
             *threshold = i == 0         ? ranked[0].score
-                         : i == self->n ? ranked[i - 1].score - 1
-                                        : (ranked[i - 1].score + ranked[i].score) / 2;
+                         : i == self->n ? fmin(ranked[i - 1].score - 1, nextafter(ranked[i - 1].score, -INFINITY))
+                                        : threshold_between(ranked[i].score, ranked[i - 1].score);
         }
         if (i < self->n)
             flip(self, ranked[i].example, tag);

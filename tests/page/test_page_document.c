@@ -307,6 +307,9 @@ TEST(an_image_takes_a_bounded_number_of_objects)
     numbers[PAGE_MAX_OBJECTS] = 1;
     must(page_document_import_objects(&document, &map, err));
     ck_assert_int_eq(page_document_n_objects(&document), PAGE_MAX_OBJECTS);
+    map.n_objects = 1;
+    must_fail(CLV_ERR_DATA, "1 objects after 5000 earlier ones, the page takes at most 5000",
+              page_document_import_objects(&document, &map, err));
     ck_assert(document.history.events[4999].is_linked && page_document_step(&document, -1));
     ck_assert_uint_eq(document.history.cursor, 0);
 }

@@ -602,10 +602,17 @@ TEST(abandoned_reports_leave_nothing)
     add(report, "one.jpg", 8, 8, 4, 4, 0);
     clv_report_abandon(report);
     ck_assert(!path_exists(folder));
+    report = begin(folder);
+    for (int i = 0; i <= PAGE_ROWS; i++)
+        add(report, "many.jpg", 8, 8, 4, 4, 0);
+    ck_assert(path_exists(formatted("%s/" IMAGE_FOLDER "/000101-1.jpg", folder)));
+    clv_report_abandon(report);
+    ck_assert(!path_exists(folder));
     must(folder_create(folder, err)); /* a folder that was there stays */
     spill(formatted("%s/index.html", folder), "old", 3);
     report = begin(folder);
-    add(report, "one.jpg", 8, 8, 4, 4, 0);
+    for (int i = 0; i <= PAGE_ROWS; i++)
+        add(report, "many.jpg", 8, 8, 4, 4, 0);
     clv_report_abandon(report);
     OWNED_ARRAY char *page = slurp(formatted("%s/index.html", folder), NULL);
     ck_assert_str_eq(page, "old");

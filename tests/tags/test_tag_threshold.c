@@ -65,3 +65,19 @@ TEST(tuned_thresholds_are_best_tag_by_tag_for_every_goal)
         }
     }
 }
+
+/* The mean of neighbouring numbers is one of them, that of huge ones overflows, and 1 is lost beside 1e17. */
+TEST(a_tuned_threshold_parts_scores_that_rounding_would_join)
+{
+    const double next = nextafter(1, 2),
+                 pairs[][2] = {{next, nextafter(next, 2)}, {1e308, 1.5e308}, {-1.5e308, -1e308}};
+    double threshold;
+    for (size_t k = 0; k < 3; k++) {
+        must(tag_tune_thresholds(&threshold, &(struct tag_scored){pairs[k], (const uint8_t[]){0, 1}, 2, 1},
+                                 CLV_TAG_HAMMING, err));
+        ck_assert(threshold >= pairs[k][0] && threshold < pairs[k][1]);
+    }
+    must(tag_tune_thresholds(&threshold, &(struct tag_scored){(const double[]){-1e17}, (const uint8_t[]){1}, 1, 1},
+                             CLV_TAG_HAMMING, err));
+    ck_assert(threshold < -1e17);
+}

@@ -1,5 +1,7 @@
 /* Finds the files beside YOLO's annotations: names of classes, one per line of classes.txt or obj.names or in the entry
  * `names` of data.yaml, and lists of the images of each split. Start at boxes_read_lists. */
+#include <string.h>
+
 #include "base/base.h"
 #include "data/boxes/boxes.h"
 
@@ -11,11 +13,12 @@ enum clv_status boxes_read_classes(struct boxes_builder *builder, const char *pa
     size_t size, number = 0;
     char *line;
     MUST(boxes_read_text(&bytes, &size, path, err));
-    char *cursor = text_skip_mark(bytes, &size), *end = cursor + size;
+    char *cursor = text_skip_mark(bytes, &size);
+    while (size && strchr("\r\n", cursor[size - 1])) /* empty lines at the end are not classes */
+        size--;
+    char *end = cursor + size;
     while ((line = line_next(&cursor, end))) {
         int32_t index;
-        if (!*line && cursor >= end)
-            break;
         MUST(boxes_label(&index, builder, line, err));
         FAIL_IF((size_t)index != number++, CLV_ERR_DATA, "%s: line %zu: class \"%s\" is there twice", path, number,
                 line);

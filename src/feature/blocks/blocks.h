@@ -230,8 +230,8 @@ void hog_release(struct hog *hog);
  * be allocated: VLFeat does not check its own. */
 enum clv_status hog_init(struct hog *hog, const struct scene *scene, struct clv_error *err) CLV_CHECK;
 
-/* Values of maps as features use them: log-odds of probabilities, standardised features or their principal components,
- * all clipped to +-MAP_CLIP. */
+/* Values of maps as features use them: logits, log-odds of probabilities, standardised features or their principal
+ * components, all clipped to +-MAP_CLIP. */
 
 #define MAP_CLIP 6.0F
 /* Bytes of the components that one pass over the map computes, unless a single one takes more. */

@@ -1,5 +1,5 @@
-/* Converts the values of a map's channels by its recipe: to log-odds of probabilities, standardised features or their
- * principal components, all clipped. Start at map_ready_channel. */
+/* Converts the values of a map's channels by its recipe: probabilities to log-odds, features to standardised ones or
+ * their principal components. Clips all of them, and logits. Start at map_ready_channel. */
 #include "feature/blocks/blocks.h"
 
 #include <math.h>
@@ -37,15 +37,14 @@ enum clv_status map_ready_init(struct map_ready *ready, const struct map_reader 
                                                         .n = (size_t)map->map.width * (size_t)map->map.height,
                                                         .right = map->map.width,
                                                         .bottom = map->map.height};
-    bool is_used = recipe_map->use != CLV_MAP_USE_IGNORED;
+    bool is_reduced = recipe_map->use != CLV_MAP_USE_IGNORED && recipe_map->n_components;
     FAIL_IF(map->map.n_channels != recipe_map->n_channels, CLV_ERR_DATA, "map %s has %d channels, the recipe's has %d",
             recipe_map->name, map->map.n_channels, recipe_map->n_channels);
-    FAIL_IF(recipe_map->kind == CLV_MAP_FEATURES && !recipe_map->standard, CLV_ERR_USAGE,
+    FAIL_IF((recipe_map->kind == CLV_MAP_FEATURES || is_reduced) && !recipe_map->standard, CLV_ERR_USAGE,
             "map %s: the recipe has not learned its scale", recipe_map->name);
-    FAIL_IF(is_used && recipe_map->n_components && !recipe_map->components, CLV_ERR_USAGE,
-            "map %s: the recipe has not learned its components", recipe_map->name);
+    FAIL_IF(is_reduced && !recipe_map->components, CLV_ERR_USAGE, "map %s: the recipe has not learned its components",
+            recipe_map->name);
     size_t fit = MAP_SUMS / (result.n * sizeof *result.sums);
-    bool is_reduced = is_used && recipe_map->n_components;
     result.at_once = fit < 1 ? 1 : fit < (size_t)result.n_channels ? (int32_t)fit : result.n_channels;
     result.first = -result.at_once;
     result.channel = array_alloc(result.n, sizeof *result.channel);

@@ -21,10 +21,10 @@ struct codebook_options {
 
 /* Learns the centres of descriptors[n][128], n >= 1: k-means++ seeding (Arthur & Vassilvitskii 2007), then at most
  * n_iterations of Lloyd's algorithm. Centres are rounded to bytes after each iteration, or by VLFeat at the end. If
- * there are fewer distinct descriptors than words, each is a word, and the remaining words repeat earlier ones and are
- * never assigned. The same seed and stream give the same bytes. *distortion (may be NULL) receives the mean squared
- * distance to the nearest centre. The codebook is unchanged on failure. O(distinct descriptors x n_words x
- * n_iterations). */
+ * there are fewer distinct descriptors than words, each is a word, and the remaining words repeat others; the exact
+ * search assigns only the first of equal words. The same seed and stream give the same bytes. *distortion (may be NULL)
+ * receives the mean squared distance to the nearest centre. The codebook is unchanged on failure. O(distinct
+ * descriptors x n_words x n_iterations). */
 enum clv_status codebook_learn(struct clv_codebook *codebook, double *distortion, const uint8_t *descriptors, size_t n,
                                const struct codebook_options *options, struct clv_error *err) CLV_CHECK;
 

@@ -330,6 +330,24 @@ TEST(yolo_shares_become_pixels_of_the_image_at_hand)
     clv_boxes_release(&boxes);
 }
 
+TEST(empty_lines_at_the_end_of_a_list_are_not_classes)
+{
+    static const char *const lists[] = {"dog\ncat", "dog\ncat\n", "dog\ncat\n\n\n", "dog\r\ncat\r\n\r\n\r\n\r\n"};
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+        spill(here("classes.txt"), lists[k], strlen(lists[k]));
+        struct clv_boxes boxes = read_text("a.txt", "1 0.5 0.5 0.5 1\n");
+        ck_assert_uint_eq(boxes.n_labels, 2);
+        ck_assert_str_eq(boxes.labels[0], "dog");
+        ck_assert_str_eq(boxes.labels[1], "cat");
+        clv_boxes_release(&boxes);
+    }
+    spill(here("classes.txt"), "\n\n", 2); /* no class at all */
+    struct clv_boxes boxes = read_text("a.txt", "1 0.5 0.5 0.5 1\n");
+    ck_assert_uint_eq(boxes.n_labels, 1);
+    ck_assert_str_eq(boxes.labels[0], "1");
+    clv_boxes_release(&boxes);
+}
+
 TEST(bad_yolo_is_refused_with_line_and_value)
 {
     bad("y.txt", "0 0.5 0.5 0.5\n", "y.txt: line 1: 4 fields; expected class, x, y, width, height");

@@ -161,6 +161,20 @@ TEST(components_of_a_large_map_are_sums_over_its_channels)
     free(reader.map.values);
 }
 
+/* A model's file can say so, though no training does. */
+TEST(components_of_a_map_without_a_scale_are_refused)
+{
+    static float components[] = {1, 1};
+    struct clv_recipe_map map = recipe.maps[1];
+    struct map_ready ready;
+    map.kind = CLV_MAP_LOGITS;
+    map.n_components = 1;
+    map.components = components;
+    map.standard = NULL;
+    must_fail(CLV_ERR_USAGE, "map deep: the recipe has not learned its scale",
+              map_ready_init(&ready, &maps[1], &map, err));
+}
+
 TEST(maps_without_components_take_no_memory_for_sums)
 {
     struct map_ready ready;
