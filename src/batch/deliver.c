@@ -281,8 +281,8 @@ void deliver_note(const struct batch *run)
                        run->n_boxes, run->n_boxes_empty == 1 ? ": " : ", the first is ", run->first_empty);
     if (run->boxes || !run->n_empty || run->n_empty < result->n_done)
         return;
-    report_message(&run->progress, CLV_WARNING,
-                   "%s: label 0 (%s) is everywhere, nothing was found; is the model of images of another kind?",
+    report_message(&run->progress, CLV_WARNING, "%s: label 0 (%s) is everywhere, nothing was found%s",
                    run->n_empty == 1 ? "the mask is empty" : "all masks are empty",
-                   run->labels.n_labels ? run->labels.names[0] : "background");
+                   run->labels.n_labels ? run->labels.names[0] : "background",
+                   run->model ? "; is the model of images of another kind?" : "");
 }

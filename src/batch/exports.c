@@ -53,11 +53,12 @@ const char *export_image_of(const struct input *input)
 
 char *export_path_between(const char *file, const char *image)
 {
-    char folder[PATH_MAX], target[PATH_MAX], *parent = path_folder(file);
-    bool is_known = parent && realpath(parent, folder) && realpath(image, target);
-    array_free(parent);
-    if (!parent)
+    char folder[PATH_MAX], target[PATH_MAX];
+    OWNED_ARRAY char *parent = path_folder(file);
+    OWNED_ARRAY char *whole = path_file(image); /* the file of a page */
+    if (!parent || !whole)
         return NULL;
+    bool is_known = realpath(parent, folder) && realpath(whole, target);
     if (!is_known)
         return string_copy(image);
     struct text path;
@@ -70,6 +71,7 @@ char *export_path_between(const char *file, const char *image)
         if (folder[i] == '/')
             text_put(&path, "../");
     text_put(&path, target + common);
+    text_put(&path, image + strlen(whole));
     char *copy = path.failed ? NULL : string_copy(path.bytes);
     text_release(&path);
     return copy;

@@ -190,6 +190,7 @@ static bool is_newer(const char *path, const struct stat *mask)
 /* Warns of masks that stay although their images, or the masks from which they are made, were written later. */
 static void note_changed(const struct batch *run)
 {
+    const bool has_masks = run->options.from_masks;
     size_t n = 0;
     const char *first = NULL;
     for (size_t i = 0; i < run->targets.n; i++) {
@@ -198,14 +199,19 @@ static void note_changed(const struct batch *run)
         struct stat mask;
         if (!target->has_mask || stat(target->mask, &mask) != 0)
             continue;
-        if ((is_newer(input->image, &mask) || (run->options.from_masks && is_newer(input->mask, &mask))) && !n++)
-            first = input->image;
+        const char *newer = is_newer(input->image, &mask)               ? input->image
+                            : has_masks && is_newer(input->mask, &mask) ? input->mask
+                                                                        : NULL;
+        if (newer && !n++)
+            first = newer;
     }
     if (n)
         report_message(&run->progress, CLV_WARNING,
                        "%s written after the mask that is there, which stays; --overwrite makes it again; the first "
                        "is %s",
-                       n_of(n, "image was", "images were").text, first);
+                       has_masks ? n_of(n, "image or its given mask was", "images or their given masks were").text
+                                 : n_of(n, "image was", "images were").text,
+                       first);
 }
 
 static enum clv_status begin(struct batch *run, struct clv_error *err)

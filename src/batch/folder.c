@@ -136,15 +136,19 @@ static enum clv_status put_given_masks(struct text *line, const struct given_fra
 {
     uint64_t hash = HASH_START;
     const char *last = NULL; /* a file with several pages is read once */
+    size_t last_length = 0;
     for (size_t i = 0; i < given->set->n_items; i++) {
         const char *mask = given->set->items[i].mask;
         if (!given->is_given[i] || !mask)
             continue;
+        size_t length;
+        uint32_t page;
         hash = hash_number(hash, i);
-        size_t length = strcspn(mask, "#");
-        if (!last || strcspn(last, "#") != length || strncmp(last, mask, length) != 0)
+        (void)path_page(&length, &page, mask);
+        if (!last || last_length != length || strncmp(last, mask, length) != 0)
             MUST(add_content(&hash, mask, err));
         last = mask;
+        last_length = length;
     }
     text_printf(line, " given=%016" PRIx64, hash);
     return CLV_OK;
@@ -248,15 +252,12 @@ static enum clv_status write_note(const struct batch *run, const struct given_fr
     return file_write(path, note.bytes, note.size, err);
 }
 
-enum clv_status folder_make_all(struct batch *run, struct clv_error *err)
+/* Makes and locks the folder of the masks. */
+static enum clv_status make_output(struct batch *run, struct clv_error *err)
 {
     struct destination *to = &run->to;
     struct output_locks *locks = &to->outputs.locks;
     int n_made = 0; /* folders made for the output's only file */
-    if (to->report)
-        MUST(output_locks_make_folder(locks, &to->n_report_made, to->report, NULL, err));
-    if (output_is_stream(&run->options))
-        return CLV_OK;
     if (to->file) {
         MUST(folder_make(&n_made, to->output, err));
         MUST(output_locks_file(locks, to->file, err));
@@ -267,7 +268,19 @@ enum clv_status folder_make_all(struct batch *run, struct clv_error *err)
     MUST(output_locks_make_folder(locks, &to->n_made, to->output, &run->options.shard, err));
     if (locks->n > n_before && !to->n_made) /* another run made it, and may have written files since targets_plan */
         MUST(targets_check_existing(run, err));
-    return write_note(run, run->given.set ? &run->given : NULL, err);
+    return CLV_OK;
+}
+
+/* The report's folder, which may be in that of the masks, is made after it and removed before it. */
+enum clv_status folder_make_all(struct batch *run, struct clv_error *err)
+{
+    struct destination *to = &run->to;
+    const bool is_stream = output_is_stream(&run->options);
+    if (!is_stream)
+        MUST(make_output(run, err));
+    if (to->report)
+        MUST(output_locks_make_folder(&to->outputs.locks, &to->n_report_made, to->report, NULL, err));
+    return is_stream || to->file ? CLV_OK : write_note(run, run->given.set ? &run->given : NULL, err);
 }
 
 /* Removes the n_made last folders of the path, from the last one up to the first that is not empty. */
@@ -295,13 +308,13 @@ static void remove_note(const struct destination *to)
 void folder_remove_empty(struct batch *run)
 {
     struct destination *to = &run->to;
+    if (to->report)
+        remove_folders(to->report, to->n_report_made);
     if (to->n_made && !run->options.shard.count) {
         if (!to->file)
             remove_note(to);
         remove_folders(to->output, to->n_made);
     }
-    if (to->report)
-        remove_folders(to->report, to->n_report_made);
 }
 
 void destination_release(struct destination *to)

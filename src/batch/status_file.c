@@ -24,6 +24,13 @@ static bool is_of_cleave(const char *path, const struct clv_shard *shard)
     return found;
 }
 
+/* Returns a file in the folder of the outputs, which may be that of the output's only file. */
+static char *file_below(const char *output)
+{
+    const bool is_file = output && (text_ends_with(output, ".png") || text_ends_with(output, ".tif"));
+    return is_file ? string_copy(output) : path_join(output ? output : "", "file");
+}
+
 /* Whether the file is in a folder that this run will make. */
 static enum clv_status is_in_new_folder(bool *is_new, const char *path, const struct batch *run, struct clv_error *err)
 {
@@ -33,7 +40,7 @@ static enum clv_status is_in_new_folder(bool *is_new, const char *path, const st
     path_simplify(folder);
     *is_new = false;
     for (size_t k = 0; k < sizeof folders / sizeof *folders && !path_exists(folder); k++) {
-        OWNED_ARRAY char *below = path_join(folders[k] ? folders[k] : "", "file");
+        OWNED_ARRAY char *below = file_below(folders[k]);
         OWNED_ARRAY char *parent = below ? path_folder(below) : NULL;
         NEED(parent);
         path_simplify(parent);

@@ -107,10 +107,21 @@ static enum clv_status add_problem(struct target_list *list, const struct input_
     return CLV_OK;
 }
 
+/* Returns the length of the longest name of a target's files. */
+static size_t longest_name(const struct target *target)
+{
+    size_t longest = strlen(path_name(target->mask));
+    for (int k = 0; k < N_FILES; k++) {
+        const size_t length = target->files[k] ? strlen(path_name(target->files[k])) : 0;
+        longest = length > longest ? length : longest;
+    }
+    return longest;
+}
+
 static enum clv_status find_long_names(struct target_list *list, const struct input_list *inputs, struct clv_error *err)
 {
     for (size_t i = 0; i < list->n; i++) {
-        size_t length = strlen(path_name(list->items[i].mask));
+        const size_t length = longest_name(&list->items[i]);
         if (length <= NAME_MAX)
             continue;
         struct text message;
@@ -346,7 +357,7 @@ static enum clv_status find_existing(struct target *target, const struct batch *
         if (!resumes)
             continue;
         MUST(check_exists(&exists, path, err));
-        if (!exists && (k == FILE_OBJECTS || (k == FILE_CLASS_OBJECTS && target->is_tiled)))
+        if (!exists && (k == FILE_OBJECTS || k == FILE_CLASS_OBJECTS))
             MUST(check_tiff(&exists, path, err));
         if (k < 0)
             target->has_mask = exists && !has_tiles;

@@ -229,6 +229,17 @@ TEST(names_too_long_for_outputs_fail_alone_and_up_front)
     ck_assert(!path_exists(here("none")));
 }
 
+TEST(names_too_long_for_files_beside_masks_fail_alone_too)
+{
+    char name[256]; /* a mask's name has 254 bytes, that of its GeoJSON too many */
+    memset(name, 'n', 250);
+    name[250] = 0;
+    run_here("mkdir photos && cp $SET/images/0001.jpg photos/%s.jpg && cp $SET/images/0001.jpg photos/z.jpg", name);
+    expect_error(73, "the name of its output would have 258 bytes",
+                 "cleave segment -m $MODEL photos -o shapes --export geojson");
+    ck_assert(path_exists(here("shapes/geojson/z.geojson")) && !path_exists(here("shapes/%s.png", name)));
+}
+
 TEST(images_of_one_stem_keep_their_extensions_and_the_folder_pairs_them_again)
 {
     struct clv_set set = {0};

@@ -67,6 +67,55 @@ TEST(a_failed_run_leaves_no_empty_folder)
     ck_assert(!path_exists(here("mine/out")));
 }
 
+TEST(a_failed_run_leaves_no_folder_around_or_within_that_of_its_report)
+{
+    spill(here("poor.jpg"), "no image", 8);
+    expect_error(65, "poor.jpg", "cleave segment -m $MODEL poor.jpg -o d --report d/report");
+    ck_assert(!path_exists(here("d")));
+    expect_error(65, "poor.jpg", "cleave segment -m $MODEL poor.jpg -o e/out --report e");
+    ck_assert(!path_exists(here("e")));
+}
+
+TEST(a_table_of_statuses_goes_into_the_new_folder_of_the_one_file)
+{
+    run_here("cleave segment -m $MODEL $SET/images/0001.jpg -o fresh/one.png --status fresh/status.tsv");
+    expect_in_file(here("fresh/status.tsv"), "fresh/one.png");
+}
+
+/* An image with n x n objects of a pixel, and its mask. */
+static void write_dots(int n)
+{
+    const int side = 2 * n;
+    struct clv_image image = {0};
+    OWNED_ARRAY uint8_t *mask = array_zalloc((size_t)side, (size_t)side);
+    must(clv_image_new(&image, side, side, 3, err));
+    memset(image.pixels, 90, (size_t)side * (size_t)side * 3);
+    for (int y = 0; y < side; y += 2)
+        for (int x = 0; x < side; x += 2)
+            mask[y * side + x] = 1;
+    run_here("mkdir -p dots given");
+    must(clv_png_write(here("dots/a.png"), &image, err));
+    must(clv_png_write_labels(here("given/a.png"), side, side, mask, NULL, 0, err));
+    clv_image_release(&image);
+}
+
+TEST(objects_beyond_16_bits_are_finished_for_a_later_run)
+{
+    const char *command = "cleave segment --from-masks given dots -o many --objects --export voc";
+    write_dots(257);
+    run_here("%s && test -e many/voc/SegmentationObject/a.tif", command);
+    EXPECT_PARTS(expect_success("%s --resume 2>&1", command), "1 finished before");
+}
+
+TEST(masks_that_were_edited_are_named_when_their_copies_stay)
+{
+    write_dots(4);
+    run_here("cleave segment --from-masks given dots -o copies && touch given/a.png");
+    expect_output("1 image or its given mask was written after the mask that is there, which stays; --overwrite makes "
+                  "it again; the first is given/a.png",
+                  "cleave segment --from-masks given dots -o copies --resume 2>&1");
+}
+
 TEST(resume_goes_on_with_the_model_that_began)
 {
     run_here("cp $MODEL same.cleave && cleave train -q --learner ssvm --data $SET/manifest.tsv --seed 2 --superpixels "
@@ -160,6 +209,8 @@ TEST(masks_in_which_nothing_was_found_are_said_to_be_empty)
                   "cleave segment -m $MODEL plain -o found 2>&1");
     run_here("cp $SET/images/0001.jpg plain && "
              "! cleave segment -m $MODEL plain -o mixed 2>&1 | grep 'masks are empty'");
+    run_here("rm plain/0001.jpg && cleave segment --from-masks found plain -o again >note 2>&1 && grep 'all masks are "
+             "empty' note && ! grep model note");
 }
 
 SETUP_ONCE(sample_setup, NULL)

@@ -107,6 +107,15 @@ TEST(results_depend_neither_on_threads_nor_on_what_an_earlier_run_left)
     EXPECT_PARTS(expect_success("cleave propagate --resume " REST " 2>&1", set, set), "5 finished before");
 }
 
+TEST(results_of_other_given_masks_are_not_resumed_whatever_their_folder_is_called)
+{
+    const char *set = write_frames("run#2", true);
+    write_manifest(set);
+    run_here("sed -i 3s/rest/first/ %s/manifest.tsv && cleave propagate -q " REST, set, set, set);
+    run_here("cp %s/masks/f10.png %s/masks/f9.png", set, set);
+    expect_error(73, "has results of another model", "cleave propagate --resume " REST, set, set);
+}
+
 TEST(one_file_has_a_page_for_each_frame_the_given_ones_too)
 {
     const char *set = write_frames("pages", false);

@@ -137,6 +137,19 @@ TEST(masks_of_chosen_axes_are_read_in_the_order_in_which_they_were_written)
         axes);
 }
 
+TEST(a_page_s_path_leads_from_its_shapes_to_its_file)
+{
+    uint8_t mask[WIDTH * HEIGHT];
+    for (int i = 0; i < WIDTH * HEIGHT; i++)
+        mask[i] = (uint8_t)truth_at(0, 0, i);
+    run_here("mkdir -p stacks masks");
+    write_image(here("stacks/a.tif"), NULL);
+    for (int k = 1; k <= C * Z * T; k++)
+        must(clv_png_write_labels(here("masks/a-%d.png", k), WIDTH, HEIGHT, mask, NULL, 0, err));
+    run_here("cleave segment --from-masks masks stacks -o shapes --export labelme");
+    expect_in_file(here("shapes/labelme/a-2.json"), "\"imagePath\":\"../../stacks/a.tif#2\"");
+}
+
 TEST(inspect_tells_what_pages_are)
 {
     write_stack();
