@@ -149,6 +149,11 @@ bool json_get_int64(const struct json_value *value, int64_t *number)
     return true;
 }
 
+bool json_is_missing(const struct json_value *value)
+{
+    return !value || json_is_null(inner(value));
+}
+
 bool json_get_bool(const struct json_value *value, bool *is_true)
 {
     if (!json_is_boolean(inner(value)))

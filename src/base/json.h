@@ -34,6 +34,9 @@ const char *json_next_member(const struct json_value **value, const struct json_
 /* Returns an element of an array, or NULL. */
 const struct json_value *json_element(const struct json_value *array, size_t index);
 
+/* Returns whether a member is absent or null, which many programs write for what they do not know. */
+bool json_is_missing(const struct json_value *value);
+
 /* Return whether the value is of the type (false for NULL), and only then set the output. Text is valid as long as the
  * root. A number with a fraction or exponent is not an integer; every number is a double. */
 bool json_get_object(const struct json_value *value, size_t *n_members);

@@ -36,6 +36,7 @@ TEST(values_are_read_by_type_in_the_order_of_the_file)
     ck_assert_ptr_null(json_member(root, "zz"));
     ck_assert(!json_get_text(NULL, &string) && !json_get_array(NULL, &n) && !json_get_object(NULL, &n));
     ck_assert(!json_get_double(json_member(root, "m"), &number) && !json_get_int64(NULL, &integer));
+    ck_assert(json_is_missing(NULL) && json_is_missing(json_member(root, "m")) && !json_is_missing(array));
     ck_assert_ptr_null(json_next_member(&value, array, NULL));
     json_root_free(NULL);
 }

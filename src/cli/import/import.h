@@ -83,7 +83,7 @@ struct import_set {
 };
 void import_set_release(struct import_set *self);
 
-/* Adds an item with copies of name and image; `split` is static. */
+/* Adds an item with copies of name and image; `split` is static. CLV_ERR_DATA: the tables cannot have the name. */
 enum clv_status import_add(struct import_set *self, const char *name, const char *image, const char *split,
                            struct clv_error *err) CLV_CHECK;
 

@@ -12,7 +12,8 @@
 #include "data/boxes/boxes.h"
 #include "image/image.h"
 
-#define LARGEST_LIST ((size_t)1 << 26)
+#define LARGEST_LIST  ((size_t)1 << 26)
+#define LONGEST_LABEL ((int)sizeof *((struct clv_labels *)NULL)->names - 1)
 
 static const char *const class_names[] = {
     "background", "aeroplane", "bicycle",     "bird",  "boat",        "bottle", "bus",
@@ -95,8 +96,8 @@ static enum clv_status find_split(const char **split, const struct lists *lists,
 static enum clv_status find_image(char **image, const char **ending, const char *folder, const char *mask,
                                   struct clv_error *err)
 {
-    static const char *const endings[] = {".jpg",  ".jpeg", ".png",  ".JPG", ".JPEG", ".PNG",
-                                          ".webp", ".tif",  ".tiff", ".bmp", ".ppm",  ".pgm"};
+    static const char *const endings[] = {".jpg", ".jpeg", ".png", ".JPG",  ".JPEG", ".PNG",  ".webp", ".tif", ".tiff",
+                                          ".bmp", ".ppm",  ".pgm", ".WEBP", ".TIF",  ".TIFF", ".BMP",  ".PPM", ".PGM"};
     *image = NULL;
     for (size_t i = 0; i < sizeof endings / sizeof *endings && !*image; i++) {
         OWNED_ARRAY char *named = path_replace_extension(mask, endings[i]);
@@ -114,7 +115,7 @@ struct values {
     size_t size;      /* of names */
     bool has_colours; /* names is labelmap.txt */
     struct named {    /* an entry of names */
-        char name[64];
+        const char *name;
         uint8_t colour[3];
         uint8_t value;
     } * entries; /* [n] */
@@ -163,8 +164,20 @@ static bool parse_entry(struct named *entry, char *line, bool has_colours)
     if (!*line || *line == '#' || !colon || (has_colours && !parse_colour(entry->colour, colon)))
         return false;
     *colon = 0;
-    snprintf(entry->name, sizeof entry->name, "%s", strcmp(line, "_background_") == 0 ? "background" : line);
+    entry->name = strcmp(line, "_background_") == 0 ? "background" : line;
     return *entry->name;
+}
+
+/* Fails for a name that labels.tsv cannot have, or that an earlier label has. */
+static enum clv_status check_name(const struct values *self, size_t i, const char *path, struct clv_error *err)
+{
+    const struct named *entry = &self->entries[i];
+    FAIL_IF(strpbrk(entry->name, "\t\r") || strlen(entry->name) > LONGEST_LABEL, CLV_ERR_DATA,
+            "%s: label \"%s\" has a tab or line end, or more than %d bytes", path, entry->name, LONGEST_LABEL);
+    for (size_t k = 0; k < i; k++)
+        FAIL_IF(self->entries[k].value != entry->value && strcmp(self->entries[k].name, entry->name) == 0, CLV_ERR_DATA,
+                "%s: label \"%s\" is there twice", path, entry->name);
+    return CLV_OK;
 }
 
 /* Assigns values: void is 255; in labelmap.txt background is 0 and others count from 1, in class_names.txt all count
@@ -177,6 +190,7 @@ static enum clv_status number_entries(struct values *self, const char *path, str
         bool is_background = self->has_colours && strcmp(entry->name, "background") == 0;
         FAIL_IF(next >= CLV_VOID, CLV_ERR_DATA, "%s: more than %d names", path, CLV_VOID - 1);
         entry->value = is_background ? 0 : is_void_name(entry->name) ? CLV_VOID : (uint8_t)next++;
+        MUST(check_name(self, i, path, err));
     }
     return CLV_OK;
 }
@@ -197,7 +211,7 @@ static enum clv_status read_names(struct values *self, const char *folder, struc
         self->has_colours = k == 0;
         char *cursor = text_skip_mark(self->names, &self->size), *end = cursor + self->size;
         while ((line = line_next(&cursor, end))) {
-            struct named entry = {{0}, {0}, 0};
+            struct named entry = {.name = NULL};
             if (!parse_entry(&entry, line, self->has_colours))
                 continue;
             NEED(!array_reserve((void **)&self->entries, &self->capacity, self->n + 1, sizeof *self->entries));
@@ -403,7 +417,7 @@ static enum clv_status find_folder(char **found, const char *root, const char *f
     return CLV_OK;
 }
 
-/* Adds one mask with its image and its objects. */
+/* Adds one mask with its image and its objects; all are read before anything is written. */
 static enum clv_status import_mask(struct import_set *self, struct values *values, const struct lists *lists,
                                    const struct folders *folders, const char *name, struct clv_error *err)
 {
@@ -421,32 +435,42 @@ static enum clv_status import_mask(struct import_set *self, struct values *value
     MUST(clv_image_read_size(&size[0], &size[1], image, &self->options->limits, err));
     MUST(read_values(&pixels, self, values, path, size, err));
     NEED(pixels);
+    OWNED_ARRAY char *objects = folders->objects ? path_join(folders->objects, name) : NULL;
+    OWNED(clv_object_map_release) struct clv_object_map map = {0};
+    NEED(objects || !folders->objects);
+    if (objects && path_exists(objects))
+        MUST(read_objects(&map, objects, pixels, size, &self->options->limits, err));
     MUST(import_add(self, below, image, split, err));
     MUST(import_write_mask(self, size[0], size[1], pixels, err));
-    if (!folders->objects)
-        return CLV_OK;
-    OWNED_ARRAY char *objects = path_join(folders->objects, name);
-    OWNED(clv_object_map_release) struct clv_object_map map = {0};
-    NEED(objects);
-    if (!path_exists(objects))
-        return CLV_OK;
-    MUST(read_objects(&map, objects, pixels, size, &self->options->limits, err));
     return map.n_objects ? import_write_objects(self, &map, err) : CLV_OK;
+}
+
+/* Whether another index has the colour of the index, and its name: the first that occurs in masks, or else the first.
+ * Palettes are often filled up with black. */
+static bool is_repeated(const struct values *values, int v)
+{
+    for (int u = 0; u < CLV_VOID; u++) {
+        bool is_before = values->is_used[u] == values->is_used[v] ? u < v : values->is_used[u];
+        if (is_before && values->has_colour[u] && memcmp(values->colour[u], values->colour[v], 3) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* Returns the name of a value, or NULL. */
 static const char *value_name(const struct values *values, int v)
 {
-    for (size_t i = 0; i < values->n; i++) {
+    const bool is_index = values->has_colours && !values->is_by_colour;
+    for (size_t i = 0; i < values->n && !(is_index && is_repeated(values, v)); i++) {
         const struct named *entry = &values->entries[i];
-        bool is_index = values->has_colours && !values->is_by_colour;
         if (is_index ? values->has_colour[v] && memcmp(entry->colour, values->colour[v], 3) == 0 : entry->value == v)
             return entry->name;
     }
     return values->names || (size_t)v >= N_CLASSES ? NULL : class_names[v];
 }
 
-/* Writes labels.tsv: names from the file of names if there is one, else VOC's classes; "label N" for other values. */
+/* Writes labels.tsv: names from the file of names if there is one, else VOC's classes; "label N" for other values, and
+ * "void" for indices of a void colour. */
 static void put_labels(struct import_set *self, const struct values *values)
 {
     uint8_t palette[256][3];
@@ -455,7 +479,7 @@ static void put_labels(struct import_set *self, const struct values *values)
     for (int v = 0; v < CLV_VOID; v++) {
         const char *name = value_name(values, v);
         if (name)
-            text_printf(&self->labels, "%d\t%s", v, name);
+            text_printf(&self->labels, "%d\t%s", v, is_void_name(name) ? "void" : name);
         else if (!v && values->is_used[v])
             text_printf(&self->labels, "0\tbackground");
         else if (values->is_used[v])

@@ -187,11 +187,19 @@ void import_set_release(struct import_set *self)
     *self = (struct import_set){0};
 }
 
+/* Fails for a name that the tables cannot have. */
+static enum clv_status check_name(const char *name, struct clv_error *err)
+{
+    FAIL_IF(strpbrk(name, "\t\r\n"), CLV_ERR_DATA, "%s: a tab or line end in a name", name);
+    FAIL_IF(!text_is_utf8(name, strlen(name)), CLV_ERR_DATA, "%s: its name is not UTF-8", name);
+    return CLV_OK;
+}
+
 enum clv_status import_add(struct import_set *self, const char *name, const char *image, const char *split,
                            struct clv_error *err)
 {
-    if (array_reserve((void **)&self->items, &self->capacity, self->n + 1, sizeof *self->items))
-        return fail_memory(err);
+    MUST(check_name(name, err));
+    NEED(!array_reserve((void **)&self->items, &self->capacity, self->n + 1, sizeof *self->items));
     struct import_item *item = &self->items[self->n++];
     *item = (struct import_item){.name = string_copy(name), .image = string_copy(image), .split = split};
     return item->name && item->image ? CLV_OK : fail_memory(err);
@@ -275,12 +283,6 @@ static enum clv_status write_text(const struct import_set *self, const char *nam
     return file_write(path, text->bytes, text->size, err);
 }
 
-/* Fails for a name with characters that the tables cannot have. */
-static enum clv_status check_name(const char *name, struct clv_error *err)
-{
-    return strpbrk(name, "\t\r\n") ? fail(err, CLV_ERR_DATA, "%s: a tab or line end in a name", name) : CLV_OK;
-}
-
 /* Appends the faults in first..end - 1 that occurred, as "2 lines, 1 point". */
 static void list_faults(struct text *text, const struct import_set *self, int first, int end)
 {
@@ -342,7 +344,6 @@ enum clv_status import_write(struct import_set *self, struct clv_error *err)
         const struct import_item *item = &self->items[i];
         OWNED_ARRAY char *below = path_join("images", item->name);
         NEED(below);
-        MUST(check_name(item->name, err));
         MUST(import_copy(self, item->image, below, err));
         text_printf(&manifest, "%s\t%s\t%s%s%s%s%s\n", below, item->mask ? item->mask : "",
                     item->instances ? item->instances : "", has_instances ? "\t" : "",

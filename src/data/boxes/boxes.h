@@ -264,7 +264,7 @@ struct json_location {
 enum clv_status json_take_text(const char **text, const struct json_value *object, const char *key,
                                const struct json_location *location, struct clv_error *err) CLV_CHECK;
 
-/* Reads the width or height of an image, 0 if the file has none. */
+/* Reads the width or height of an image, 0 if the file has none or null. */
 enum clv_status json_take_side(int32_t *side, const struct json_value *object, const char *key,
                                const struct json_location *location, struct clv_error *err) CLV_CHECK;
 
@@ -282,11 +282,13 @@ struct xml_location {
 };
 
 /* Callbacks: `begin` at the start of an element, with attributes {name, value, name, value, .., NULL}; `end` at its
- * end, with the text before its end tag, without surrounding white space. A failure ends the parsing. */
+ * end, with the text before its end tag, without surrounding white space; "", however long it is, if the handler takes
+ * attributes alone. A failure ends the parsing. */
 struct xml_handler {
     enum clv_status (*begin)(void *context, const struct xml_location *location, const char *const *attributes,
                              struct clv_error *err);
     enum clv_status (*end)(void *context, const struct xml_location *location, const char *text, struct clv_error *err);
+    bool takes_attributes_alone;
 };
 
 enum clv_status xml_parse(const struct xml_handler *handler, void *context, const char *source, const char *bytes,

@@ -28,8 +28,8 @@ static enum clv_status begin_image(struct cvat *cvat, const struct xml_location 
     const char *width = xml_attribute(attributes, "width"), *height = xml_attribute(attributes, "height");
     int32_t sides[2] = {0, 0};
     FAIL_IF(!name || !*name, CLV_ERR_DATA, "%s: line %lu: an image without a name", location->source, location->line);
-    if ((width && !parse_int32(width, &sides[0])) || (height && !parse_int32(height, &sides[1])) || sides[0] < 0 ||
-        sides[1] < 0)
+    if ((width && *width && !parse_int32(width, &sides[0])) || (height && *height && !parse_int32(height, &sides[1])) ||
+        sides[0] < 0 || sides[1] < 0)
         return fail(err, CLV_ERR_DATA, "%s: line %lu: \"%s\" by \"%s\" is not a size of an image", location->source,
                     location->line, width ? width : "", height ? height : "");
     bool has_subset = subset && *subset;
@@ -273,7 +273,7 @@ bool boxes_is_cvat(const struct boxes_file *file)
 
 enum clv_status boxes_parse_cvat(struct boxes_builder *builder, const struct boxes_file *file, struct clv_error *err)
 {
-    static const struct xml_handler handler = {begin, end};
+    static const struct xml_handler handler = {begin, end, true}; /* texts, such as drawings of skeletons, are long */
     struct cvat cvat = {.builder = builder};
     return xml_parse(&handler, &cvat, file->source, file->bytes, file->size, err);
 }

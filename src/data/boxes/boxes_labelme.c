@@ -118,7 +118,7 @@ static enum clv_status add_shape(struct boxes_builder *builder, const struct jso
     size_t n = 0;
     int64_t group = 0;
     MUST(json_take_text(&annotation.label, shape, "label", &(struct json_location){source, "shape", number}, err));
-    if (stated && !json_get_text(stated, &type))
+    if (!json_is_missing(stated) && !json_get_text(stated, &type))
         return fail(err, CLV_ERR_DATA, "%s: shape %zu: \"shape_type\" is not text", source, number);
     if (!json_get_array(points, &n))
         annotation_blame(&annotation, CLV_ANNOTATION_BOX, "\"points\" is missing, or is not an array");

@@ -16,11 +16,12 @@ enum clv_status json_take_side(int32_t *side, const struct json_value *object, c
                                const struct json_location *location, struct clv_error *err)
 {
     const struct json_value *value = json_member(object, key);
-    int64_t size = 0;
-    if (value && (!json_get_int64(value, &size) || size < 0 || size > INT32_MAX))
+    double size = 0; /* some programs write 640.0 */
+    if (!json_is_missing(value) &&
+        (!json_get_double(value, &size) || !(size >= 0 && size <= INT32_MAX && number_is_int32(size))))
         return fail(err, CLV_ERR_DATA, "%s: %s %zu: \"%s\" is not a size of an image", location->source, location->what,
                     location->number, key);
-    *side = (int32_t)size;
+    *side = int32_within(size, 0, INT32_MAX);
     return CLV_OK;
 }
 

@@ -30,11 +30,14 @@ enum clv_status boxes_label_values(uint8_t *values, struct clv_labels *labels, c
     MUST(name_value(&result, 0, BACKGROUND, path, err));
     for (size_t i = 0; i < boxes->n_labels; i++) {
         const char *name = *boxes->labels[i] ? boxes->labels[i] : UNNAMED;
-        values[i] = 0;
-        if (strcmp(name, BACKGROUND) == 0)
-            continue;
-        MUST(name_value(&result, result.n_labels, name, path, err));
-        values[i] = (uint8_t)result.n_labels++;
+        int32_t value = 0; /* the unnamed label may be named as another is */
+        while (value < result.n_labels && strcmp(result.names[value], name) != 0)
+            value++;
+        if (value == result.n_labels) {
+            MUST(name_value(&result, value, name, path, err));
+            result.n_labels++;
+        }
+        values[i] = (uint8_t)value;
     }
     *labels = TAKE(result);
     return CLV_OK;

@@ -38,12 +38,13 @@ static enum clv_status take_number(double *value, const struct xml_location *loc
     return CLV_OK;
 }
 
-/* Reads a width or height. 0 is common and means unknown. */
+/* Reads a width or height. 0 is common and means unknown, as an empty text does. */
 static enum clv_status take_size(int32_t *size, const struct xml_location *location, const char *name, const char *text,
                                  struct clv_error *err)
 {
-    double value;
-    MUST(take_number(&value, location, name, text, err));
+    double value = 0;
+    if (*text)
+        MUST(take_number(&value, location, name, text, err));
     FAIL_IF(!(value >= 0 && value <= INT32_MAX && number_is_int32(value)), CLV_ERR_DATA,
             "%s: %s is %g, which is not a size of an image", location->source, name, value);
     *size = int32_within(value, 0, INT32_MAX);
@@ -114,7 +115,7 @@ bool boxes_is_voc(const struct boxes_file *file)
 
 enum clv_status boxes_parse_voc(struct boxes_builder *builder, const struct boxes_file *file, struct clv_error *err)
 {
-    static const struct xml_handler handler = {begin, end};
+    static const struct xml_handler handler = {begin, end, false};
     OWNED(voc_release) struct voc voc = {.builder = builder};
     MUST(boxes_add_image(builder, file->image, file->source, err));
     return xml_parse(&handler, &voc, file->source, file->bytes, file->size, err);

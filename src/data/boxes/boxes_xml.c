@@ -92,7 +92,7 @@ static void XMLCALL begin_element(void *context, const XML_Char *name, const XML
 static void XMLCALL take_characters(void *context, const XML_Char *bytes, int size)
 {
     struct parsing *self = context;
-    if (self->status != CLV_OK)
+    if (self->status != CLV_OK || self->handler->takes_attributes_alone)
         return;
     text_append(&self->characters, bytes, (size_t)size);
     if (self->characters.failed)

@@ -426,6 +426,70 @@ TEST(class_names_of_labelme2voc_name_the_values)
         "1:crack 2:rust ' ]");
 }
 
+TEST(indices_of_one_colour_have_one_name)
+{
+    static const uint8_t palette[5][3] = {{0, 0, 0}, {128, 0, 0}, {0, 0, 0}, {224, 224, 192}, {0, 0, 0}};
+    const uint8_t labels[WIDTH * HEIGHT] = {1, 0, 3};
+    put_photo("v/JPEGImages/a.png");
+    run_here("mkdir v/SegmentationClass");
+    must(clv_png_write_labels(here("v/SegmentationClass/a.png"), WIDTH, HEIGHT, labels, palette, 5, err));
+    put_text("v/labelmap.txt", "background:0,0,0::\ncow:128,0,0::\nignored:224,224,192::\n");
+    run_here(
+        "cleave import voc v -o set && [ \"$(cut -f1,2 set/labels.tsv | tr '\t\n' ': ')\" = 'value:name 0:background "
+        "1:cow 3:void ' ]");
+}
+
+TEST(names_of_voc_that_a_set_cannot_have_are_refused)
+{
+    put_photo("v/JPEGImages/a.png");
+    put_photo("v/SegmentationClass/a.png");
+    put_text("v/class_names.txt", "__ignore__\nfield\ncat\ncat\n");
+    expect_error(65, "v/class_names.txt: label \"cat\" is there twice", "cleave import voc v -o set");
+    put_text("v/class_names.txt", "field\nc\tat\n");
+    expect_error(65, "has a tab or line end", "cleave import voc v -o set");
+    put_text("v/class_names.txt", "field\n"
+                                  "0123456789012345678901234567890123456789012345678901234567890123\n");
+    expect_error(65, "more than 63 bytes", "cleave import voc v -o set");
+}
+
+TEST(an_image_of_voc_with_bad_objects_leaves_no_mask_and_is_not_counted)
+{
+    static const uint8_t labels[WIDTH * HEIGHT] = {1};
+    put_photo("v/JPEGImages/a.BMP");
+    put_photo("v/JPEGImages/b.png");
+    run_here("mkdir v/SegmentationClass");
+    must(clv_png_write_labels(here("v/SegmentationClass/a.png"), WIDTH, HEIGHT, labels, NULL, 0, err));
+    must(clv_png_write_labels(here("v/SegmentationClass/b.png"), WIDTH, HEIGHT, labels, NULL, 0, err));
+    put_text("v/SegmentationObject/b.png", "no PNG");
+    char *output;
+    ck_assert_int_eq(run_command(&output, "cd $HERE && cleave import voc v -o set"), 65);
+    EXPECT_PARTS(output, "set: 1 image, 1 with masks, 0 with boxes", "v/SegmentationObject/b.png");
+    run_here("test -e set/images/a.BMP && test -e set/masks/a.png && test ! -e set/masks/b.png");
+}
+
+TEST(a_name_that_no_table_can_have_costs_its_image)
+{
+    static const uint8_t labels[WIDTH * HEIGHT] = {1};
+    static const char *const names[] = {"a", "b\tc", "d\xe9"};
+    for (int i = 0; i < 3; i++) {
+        put_photo(formatted("v/JPEGImages/%s.png", names[i]));
+        run_here("mkdir -p v/SegmentationClass");
+        must(clv_png_write_labels(here("v/SegmentationClass/%s.png", names[i]), WIDTH, HEIGHT, labels, NULL, 0, err));
+    }
+    char *output;
+    ck_assert_int_eq(run_command(&output, "cd $HERE && cleave import voc v -o set"), 65);
+    EXPECT_PARTS(output, "a tab or line end in a name", "its name is not UTF-8", "set: 1 image, 1 with masks");
+}
+
+TEST(objects_without_a_label_are_those_of_the_label_object)
+{
+    put_photo("d/a.png");
+    put_text("d/c.xml", "<annotations><image name=\"a.png\"><polygon label=\"\" points=\"0,0;6,0;6,4;0,4\"/>"
+                        "<polygon label=\"object\" points=\"6,0;12,0;12,4;6,4\"/></image></annotations>");
+    run_here("cleave import cvat d/c.xml -o set && [ \"$(cut -f1,2 set/labels.tsv | tr '\t\n' ': ')\" = "
+             "'value:name 0:background 1:object ' ]");
+}
+
 /* QuPath. */
 #define FEATURE(properties, x)                                                                                         \
     "{\"type\":\"Feature\",\"properties\":{" properties "},\"geometry\":{\"type\":\"Polygon\",\"coordinates\":"        \

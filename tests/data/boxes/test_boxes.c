@@ -308,6 +308,29 @@ TEST(bad_labelme_is_refused_with_shape_and_value)
     bad("l.json", "{\"shapes\":[],\"imageWidth\":\"big\"}", "\"imageWidth\" is not a size");
 }
 
+TEST(what_is_null_or_empty_is_unknown_and_whole_sides_may_have_a_fraction)
+{
+    struct clv_boxes boxes =
+        read_text("l.json", "{\"shapes\":[{\"label\":\"cow\",\"points\":[[1,1],[5,3],[2,9]],\"shape_type\":null}],"
+                            "\"imagePath\":\"a.jpg\",\"imageHeight\":null,\"imageWidth\":40.0}");
+    const struct clv_image_boxes *entry = find(&boxes, "a.jpg");
+    ck_assert_uint_eq(entry->n_boxes, 1);
+    ck_assert_int_eq(entry->width, 40);
+    ck_assert_int_eq(entry->height, 0);
+    clv_boxes_release(&boxes);
+    boxes = read_text("v.xml", "<annotation><size><width/><height>30.0</height></size></annotation>");
+    ck_assert_int_eq(boxes.images[0].width, 0);
+    ck_assert_int_eq(boxes.images[0].height, 30);
+    clv_boxes_release(&boxes);
+    boxes = read_text("c.xml", "<annotations><image name=\"a.jpg\" width=\"\" height=\"4\"/></annotations>");
+    ck_assert_int_eq(boxes.images[0].width, 0);
+    ck_assert_int_eq(boxes.images[0].height, 4);
+    clv_boxes_release(&boxes);
+    bad("l.json", "{\"shapes\":[],\"imageWidth\":40.5}", "\"imageWidth\" is not a size");
+    bad("l.json", "{\"shapes\":[],\"imageHeight\":-1}", "\"imageHeight\" is not a size");
+    bad("l.json", LABELME("{\"label\":\"cow\",\"points\":[],\"shape_type\":7}"), "\"shape_type\" is not text");
+}
+
 TEST(yolo_shares_become_pixels_of_the_image_at_hand)
 {
     struct clv_boxes boxes = read_text("a.txt", "2 0.5 0.5 0.5 1\n\n0\t0.25 0.1 0.5 0.2 0.93\r\n");

@@ -59,6 +59,15 @@ TEST(cvat_boxes_polygons_masks_and_ellipses)
     bad("c.xml", "<annotations/>", "holds no boxes");
 }
 
+/* The drawing of a skeleton's label, as CVAT's <meta> has it. */
+TEST(long_texts_of_cvat_do_not_matter)
+{
+    char text[6000];
+    snprintf(text, sizeof text, "<annotations><meta><svg>%05000d</svg></meta><image name=\"a.jpg\"/></annotations>", 0);
+    OWNED(clv_boxes_release) struct clv_boxes boxes = read_text("c.xml", text);
+    ck_assert_uint_eq(boxes.n_images, 1);
+}
+
 /* Each costs itself alone, and the first is reported with its line. */
 TEST(cvat_shapes_that_lack_something_are_skipped_by_name)
 {
