@@ -89,11 +89,12 @@ TEST(as_published_no_teacher_uses_privileged_features)
         training.n_examples = 0;
         training.given = given;
         struct clv_training_result none;
-        must_fail(CLV_ERR_USAGE,
-                  formatted("%s: with --paper 1 images without masks are labelled by what masks have taught, and no "
-                            "image has one",
-                            all[l]),
-                  clv_train(&none, clv_learner_find(all[l]), &training, err));
+        must_fail(
+            CLV_ERR_USAGE,
+            formatted(
+                "%s: --paper 1 labels images without masks by a model of those with masks, and no image has a mask",
+                all[l]),
+            clv_train(&none, clv_learner_find(all[l]), &training, err));
         clv_training_result_release(&alone);
         clv_training_result_release(&ignored);
         clv_training_result_release(&taught);
