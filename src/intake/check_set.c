@@ -127,7 +127,7 @@ static enum clv_status take_box(struct supervision *self, size_t item, const str
 
 /* Summary of all masks. */
 struct summary {
-    size_t n_noted, n_empty;
+    size_t n_masks, n_noted, n_empty;
     const char *first_empty;
     char note[160];
     bool has_label[256];
@@ -148,7 +148,7 @@ static void add_to_summary(struct summary *summary, const struct finding *findin
 }
 
 /* Fails, with advice, for masks of 0 and 255 if labels.tsv names labels 0 and 1: 255 was read as void. */
-static enum clv_status check_order(const struct supervision *self, const char *name,
+static enum clv_status check_order(const struct supervision *self, size_t n_masks, const char *name,
                                    const struct clv_train_options *options, struct clv_error *err)
 {
     OWNED(text_release) struct text text = {0};
@@ -157,7 +157,7 @@ static enum clv_status check_order(const struct supervision *self, const char *n
     NEED(!text.failed);
     FAIL_IF(text.size, CLV_ERR_DATA,
             "%s: the %zu masks have nothing but \"%s\" and void, and labels.tsv names more labels%s", options->data,
-            self->n_masks, name, text.bytes);
+            n_masks, name, text.bytes);
     return CLV_OK;
 }
 
@@ -172,22 +172,22 @@ static enum clv_status report(const struct summary *summary, const struct superv
             only = v;
         }
     if (summary->n_noted)
-        report_message(options->progress, CLV_NOTE, "%zu of %zu masks: %s", summary->n_noted, self->n_masks,
+        report_message(options->progress, CLV_NOTE, "%zu of %zu masks: %s", summary->n_noted, summary->n_masks,
                        summary->note);
     const char *name = only < labels->n_labels ? labels->names[only] : "";
     bool may_be_guessed = self->n_boxed || summary->has_label[CLV_VOID]; /* from boxes or strokes */
     FAIL_IF(n_labels == 1 && !may_be_guessed, CLV_ERR_DATA,
             "%s: the %zu masks have one label alone, \"%s\", from which nothing is learned", options->data,
-            self->n_masks, name);
+            summary->n_masks, name);
     if (n_labels == 1)
-        MUST(check_order(self, name, options, err));
+        MUST(check_order(self, summary->n_masks, name, options, err));
     if (n_labels == 1)
         report_message(options->progress, CLV_WARNING,
-                       "the %zu masks have one label alone, \"%s\", from which nothing is learned", self->n_masks,
+                       "the %zu masks have one label alone, \"%s\", from which nothing is learned", summary->n_masks,
                        name);
     else if (summary->n_empty)
         report_message(options->progress, CLV_WARNING, "%zu of %zu masks have nothing but \"%s\", the first is %s",
-                       summary->n_empty, self->n_masks, labels->names[0], summary->first_empty);
+                       summary->n_empty, summary->n_masks, labels->names[0], summary->first_empty);
     return CLV_OK;
 }
 
@@ -201,6 +201,8 @@ static enum clv_status take_finding(bool *is_bad, struct summary *summary, struc
     struct clv_error why = finding->error;
     why.kind = error_kind(finding->kind);
     check->n_12_bit += finding->is_12_bit;
+    if (summary)
+        summary->n_masks += item->mask != NULL;
     if (why.status == CLV_OK && summary && item->mask)
         why.status = foregrounds_agree(&summary->foregrounds, &finding->foreground, item->mask, &why);
     *is_bad = why.status != CLV_OK;

@@ -31,7 +31,8 @@ static enum clv_status check_settings(const struct clv_map_settings *settings, c
     for (size_t k = 0; k < settings->n; k++) {
         const char *name = settings->settings[k].name;
         size_t m = 0;
-        while (m < set->n_maps && name[0] && strcmp(name, set->map_names[m]) != 0)
+        FAIL_IF(!set->n_maps && !*name, CLV_ERR_USAGE, "--%s: no maps; add --maps NAME=FOLDER", option);
+        while (m < set->n_maps && *name && strcmp(name, set->map_names[m]) != 0)
             m++;
         FAIL_IF(m == set->n_maps, CLV_ERR_USAGE, "--%s: there is no map %s", option, name);
     }

@@ -43,6 +43,7 @@ static enum clv_status read_split(struct clv_set *set, const struct clv_train_op
                                   const struct clv_progress *progress, struct clv_error *err)
 {
     MUST(training_set_read_more(set, options->data, options->validate, err));
+    MUST(band_images_join(set, &options->limits, err));
     if (!options->drafts)
         training_set_drop_drafts(set, options->data, DRAFTS_HINT, progress);
     MUST(training_set_hide(set, options->voids, err));
@@ -74,6 +75,9 @@ enum clv_status train_validation_load(struct clv_dataset **dataset, const struct
     MUST(read_split(&set, options, options->progress, err));
     if (!data->recipe.window)
         MUST(band_images_give(&set, &data->recipe, err));
+    if (options->skip_bad)
+        MUST(usable_images_keep(&set, options->data, &data->recipe, options->n_threads, &options->limits,
+                                options->progress, err));
     if (data->recipe.window)
         MUST(sequences_sort(&(struct sequence_gaps){0}, &set, err));
     MUST(clv_dataset_extract(dataset, &set, &data->recipe, options->n_threads, &options->limits, options->progress,

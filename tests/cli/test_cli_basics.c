@@ -96,8 +96,15 @@ TEST(options_that_are_none_or_lack_a_value_are_named_in_the_form_of_all_errors)
         {64, "cleave: error: -t needs a value: -t N", "train x -qt"},
         {64, "cleave: error: --quiet takes no value", "train --quiet=3"},
         {64, "cleave: error: --help takes no value", "train --help=3"},
+        {64, "cleave: error: option '--v' is the beginning of --validate, --void, --version", "train x --v y"},
+        {64, "cleave: error: option '--li' is the beginning of --likelihood, --list-options", "score x --li"},
     };
     EXPECT_REFUSALS(refusals);
+}
+
+TEST(a_long_command_line_is_read_to_its_end)
+{
+    expect_error(66, "nowhere00001: is not there", "cleave train $(printf 'nowhere%%05d ' $(seq 9000)) -o m.cleave");
 }
 
 TEST(help_lists_every_command_and_every_exit_status)

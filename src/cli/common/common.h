@@ -92,7 +92,8 @@ enum clv_status console_output(struct text *text, struct clv_error *err) CLV_CHE
 
 /* The options of all commands, which of them were given, and how a command's options are parsed and printed as help. */
 
-#define MAX_OPTIONS 192 /* in a command */
+#define MAX_OPTIONS   192               /* in a command */
+#define CANONICAL_MAX ((size_t)1 << 24) /* bytes of `canonical`: all that Linux passes to a program, quoted */
 
 #define SECTION_IMAGES  "Images"
 #define SECTION_GENERAL "General"

@@ -14,8 +14,6 @@
 #include "image/image.h"
 #include "train/train.h"
 
-#define CANONICAL_MAX 65536
-
 static enum clv_status take_range(void *member, const struct clv_option *option, const char *typed,
                                   struct clv_error *err)
 {
@@ -200,14 +198,35 @@ static const struct clv_option *look_up_short(const struct option_table *table, 
     return NULL;
 }
 
-/* Returns whether a word is, or is a prefix of, an option that prints something and ends: --he, -h. */
-static bool is_print_option(const char *typed, size_t length, bool is_long)
+/* Returns whether a letter is an option that prints something and ends: -h. */
+static bool is_print_letter(char typed)
+{
+    return typed == 'h' || typed == '?' || typed == 'V';
+}
+
+/* Returns the option that prints something and ends, and that is the word or begins with it: --he. NULL: none. */
+static const char *look_up_print(const char *typed, size_t length)
 {
     static const char *const names[] = {"help", "usage", "version", "list-options"};
-    bool found = !is_long && (*typed == 'h' || *typed == '?' || *typed == 'V');
-    for (size_t k = 0; k < sizeof names / sizeof *names && is_long && length; k++)
-        found |= strncmp(names[k], typed, length) == 0;
-    return found;
+    for (size_t k = 0; k < sizeof names / sizeof *names && length; k++)
+        if (strncmp(names[k], typed, length) == 0)
+            return names[k];
+    return NULL;
+}
+
+/* Fails for an option that prints something if it has a value, or if the word begins other options, too. */
+static enum clv_status check_print(const struct option_table *table, const char *name, const char *typed, size_t length,
+                                   struct clv_error *err)
+{
+    OWNED(text_release) struct text listed = {0};
+    size_t n = 0;
+    text_init(&listed, 1 << 14);
+    look_up_long(&n, &listed, table, typed, length);
+    NEED(!listed.failed);
+    FAIL_IF(listed.size && name[length], CLV_ERR_USAGE, "option '--%.*s' is the beginning of %s, --%s", (int)length,
+            typed, listed.bytes, name);
+    FAIL_IF(typed[length], CLV_ERR_USAGE, "--%.*s takes no value", (int)length, typed);
+    return CLV_OK;
 }
 
 static enum clv_status fail_unknown(const struct option_table *table, const char *typed, size_t length,
@@ -250,7 +269,7 @@ static enum clv_status check_short(bool *takes_next, bool *is_over, const struct
                                    bool is_last, struct clv_error *err)
 {
     for (; *typed; typed++) {
-        if ((*is_over = is_print_option(typed, 1, false)))
+        if ((*is_over = is_print_letter(*typed)))
             return CLV_OK;
         const struct clv_option *option = look_up_short(table, *typed);
         FAIL_IF(!option, CLV_ERR_USAGE, "unrecognized option '-%c'; --help all lists the options", *typed);
@@ -273,11 +292,10 @@ static enum clv_status check_spelling(const struct option_table *table, int argc
         bool takes_next = false;
         if (argv[i][0] != '-' || !*typed)
             continue;
-        if (is_long && is_print_option(typed + 1, strcspn(typed + 1, "="), true)) {
-            FAIL_IF(strchr(typed, '='), CLV_ERR_USAGE, "--%.*s takes no value", (int)strcspn(typed + 1, "="),
-                    typed + 1);
-            return CLV_OK;
-        }
+        const size_t length = is_long ? strcspn(typed + 1, "=") : 0;
+        const char *prints = look_up_print(typed + 1, length);
+        if (prints)
+            return check_print(table, prints, typed + 1, length, err);
         MUST(is_long ? check_long(&takes_next, table, typed + 1, is_last, err)
                      : check_short(&takes_next, &is_over, table, typed, is_last, err));
         i += takes_next;

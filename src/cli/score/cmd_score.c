@@ -434,6 +434,7 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     struct score_task task;
     MUST(score_read_truth(&from.set, self->data, err));
     training_set_note_reading(&from.set, self->data, &progress);
+    report_count(&progress, self->data, from.set.n_lone_masks, LONE_MASKS, from.set.first_lone_mask);
     training_set_drop_drafts(&from.set, self->data, "", &progress);
     const enum clv_status status = compare(&score, &task, &from, self, &progress, err);
     if (status == CLV_ERR_DATA)

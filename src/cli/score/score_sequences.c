@@ -35,16 +35,18 @@ static enum clv_status labelled_frame_read(struct labelled_frame *self, const st
     const struct input *item = &task->inputs->items[input];
     OWNED_ARRAY char *path = score_prediction_path(task, input);
     OWNED(clv_image_release) struct clv_image image = {.pixels = NULL};
-    const struct clv_labels *labels[2] = {task->predicted ? task->predicted : task->labels, task->labels};
     NEED(path);
+    const struct clv_item masks[2] = {{.mask = path}, {.mask = item->mask, .is_derived = item->is_derived}};
+    const struct clv_labels *labels[2] = {task->predicted ? task->predicted : task->labels, task->labels};
     MUST(clv_image_read(&image, item->image, task->limits, err));
     MUST(frame_init(&self->frame, &image, err));
     int32_t width = self->frame.image.width, height = self->frame.image.height;
+    const struct mask_wanted wanted = {image.width, image.height, task->limits};
     for (int k = 0; k < 2; k++) {
         OWNED(clv_mask_release) struct clv_mask mask = {.labels = NULL};
         self->labels[k] = array_alloc((size_t)width, (size_t)height);
         NEED(self->labels[k]);
-        MUST(clv_mask_read(&mask, k ? item->mask : path, labels[k], image.width, image.height, task->limits, err));
+        MUST(item_mask_read(&mask, &masks[k], labels[k], &wanted, err));
         clv_labels_resize(self->labels[k], width, height, mask.labels, image.width, image.height);
     }
     return CLV_OK;

@@ -58,6 +58,18 @@ static enum clv_status check_next_head(const struct tsv *table, struct clv_error
     return CLV_OK;
 }
 
+/* Fails if a row counts pixels of a label that is void in this command: its shard was not told so. */
+static enum clv_status check_void(const struct merge_state *self, const struct tsv *table, struct clv_error *err)
+{
+    const struct clv_labels *labels = self->score->labels;
+    const size_t n = (size_t)labels->n_labels;
+    for (size_t k = 0; k < n * (n + 1); k++)
+        FAIL_IF(labels->is_void[k / (n + 1)] && self->counts.counts[k], CLV_ERR_DATA,
+                "%s:%zu: counts pixels of \"%s\", which is void here; every shard needs the same --void", table->path,
+                table->line, labels->names[k / (n + 1)]);
+    return CLV_OK;
+}
+
 static enum clv_status merge_row(struct merge_state *self, const struct tsv *table, struct clv_error *err)
 {
     struct set_score *score = self->score;
@@ -76,6 +88,7 @@ static enum clv_status merge_row(struct merge_state *self, const struct tsv *tab
     FAIL_IF(self->is_found[index], CLV_ERR_DATA, "%s:%zu: image %zu, %s, comes twice", table->path, table->line,
             index + 1, inputs->items[index].name);
     MUST(score_counts_read(&self->counts, table->fields[2], table->path, table->line, err));
+    MUST(check_void(self, table, err));
     self->is_found[index] = true;
     self->n_found++;
     set_score_measure(score, index, &self->counts);

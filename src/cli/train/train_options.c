@@ -316,7 +316,7 @@ static enum clv_status gather(struct train_options *self, struct clv_error *err)
     task->n_threads = common->n_threads;
     task->check = spare_set;
     task->check_context = self;
-    text_init(&self->command, 1 << 17);
+    text_init(&self->command, 2 * CANONICAL_MAX);
     text_printf(&self->command, "cleave train%s", common->canonical.bytes ? common->canonical.bytes : "");
     task->command = self->command.bytes;
     NEED(!self->command.failed);

@@ -295,6 +295,30 @@ TEST(frames_without_pixels_that_count_are_in_no_mean_of_a_sequence)
     ck_assert_msg(strstr(text, " 0.6000 ") && !strstr(text, "nan"), "%s", text);
 }
 
+TEST(frames_whose_truth_is_objects_alone_are_scored)
+{
+    const uint8_t objects[] = {3, 3, 5, 5, 0, 0, 0, 0};
+    make_tiny_set("image\tmask\tsplit");
+    write_mask(here("set/masks/a.png"), 4, 2, objects);
+    write_mask(here("set/masks/b.png"), 4, 2, objects);
+    run_here("printf 'image\tinstances\tsequence\nimages/a.png\tmasks/a.png\ts\nimages/b.png\tmasks/b.png\ts\n' "
+             ">set/manifest.tsv");
+    OWNED_ARRAY char *json = expect_success("cleave score --data set/manifest.tsv --pred pred --json");
+    must_say(json, "\"sequences\":{\"s\":{\"frames\":2,\"mean_j\":0.8,");
+}
+
+TEST(a_label_that_is_void_for_the_merge_alone_is_refused)
+{
+    const uint8_t truth[] = {0, 1, 2, 2, 0, 1, 2, 2};
+    make_tiny_set("image\tmask\tsplit");
+    write_mask(here("set/masks/b.png"), 4, 2, truth);
+    run_here("printf 'name\nbackground\nforeground\nsky\n' >set/labels.tsv; for i in 1 2; do cleave score set pred "
+             "--shard $i/2 >all$i; cleave score set pred --shard $i/2 --void sky >some$i; done; "
+             "cleave score --data set --merge some1 some2 --void sky");
+    expect_error(65, "all2:2: counts pixels of \"sky\", which is void here; every shard needs the same --void",
+                 "cleave score --data set --merge all1 all2 --void sky");
+}
+
 /* By trying all labels: log sum exp f of the labellings that have the known labels, less that of all. */
 static double log_likelihood(const struct clv_weight_layout *layout, const double *w, const struct clv_problem *problem)
 {

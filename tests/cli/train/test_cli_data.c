@@ -105,6 +105,19 @@ TEST(drafts_teach_only_if_they_are_asked_for)
     expect_notes("on 2 images", "", TRAIN RECIPE "--data set --validate test --include-drafts");
 }
 
+TEST(bad_images_are_skipped_in_the_splits_that_validate_too)
+{
+    run_here("cp -rL $SET set && echo no >set/images/0009.jpg");
+    expect_notes("on 3 images", "set/images/0009.jpg", TRAIN RECIPE "--data set --validate test --skip-bad");
+}
+
+TEST(masks_without_an_image_are_named_where_they_are_the_truth)
+{
+    run_here("cp -r $SET set && rm set/manifest.tsv && cp set/masks/0001.png set/masks/stray.png");
+    expect_notes("set: 1 mask has no image of its name: masks/stray.png", "\"images\":12,",
+                 "cleave score --data set --pred set/masks --json");
+}
+
 TEST(drafts_are_no_truth)
 {
     make_set();

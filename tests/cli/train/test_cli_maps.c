@@ -123,6 +123,7 @@ TEST(bad_options_about_maps_are_refused)
         {"--maps a=$ROOT/assets/animals-maps --maps a=assets", "\"a\" is given twice"},
         {"--maps a=$ROOT/assets/animals-maps --blocks size", "--blocks leaves them out, name the block maps as well"},
         {"--blocks maps", "the block maps needs --maps"},
+        {"--maps-kind features", "--maps-kind: no maps; add --maps NAME=FOLDER"},
         {"--maps a=$ROOT/assets/animals-maps --maps-kind b=features", "there is no map b"},
         {"--maps a=$ROOT/assets/animals-maps --maps-kind lots", "--maps-kind: "},
         {"--maps a=$ROOT/assets/animals-maps --maps-pca 0", "--maps-pca"},

@@ -289,6 +289,20 @@ TEST(sixteen_bits_of_which_twelve_are_used_are_noted)
     }
 }
 
+static uint8_t *blank(size_t *size, int width, int height, int i)
+{
+    static const uint16_t samples[WIDTH * HEIGHT];
+    (void)i;
+    return make_png(size, &(struct png_recipe){width, height, 8, PNG_GREY, .samples = samples});
+}
+
+TEST(slices_without_a_mask_are_not_counted_as_masks)
+{
+    make_set(1, "png", blank);
+    run_here("rm set/masks/1.png set/masks/2.png");
+    expect_error(65, "set: the 2 masks have one label alone, \"background\"", TRAIN "--sequence --data set -o m");
+}
+
 TEST(images_of_another_kind_than_those_learned_from_are_noted)
 {
     const char *warning = "were in no training image; use a model of similar images";
