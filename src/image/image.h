@@ -268,8 +268,9 @@ void tiff_close(struct tiff_file *self);
 enum clv_status tiff_read_block(void *block, size_t wanted, struct tiff_file *self, uint32_t x, uint32_t y,
                                 uint16_t plane, struct clv_error *err) CLV_CHECK;
 
-/* Decodes the whole page to raster[height][width] in libtiff's own form: the last row first, colours multiplied by
- * alpha, to be read by TIFFGetR and so on. CLV_ERR_DATA if the page is damaged or libtiff cannot convert its kind. */
+/* Decodes the whole page to raster[height][width] in libtiff's own form: pixels in the order that the file stores,
+ * colours multiplied by alpha, to be read by TIFFGetR and so on. CLV_ERR_DATA if the page is damaged or libtiff cannot
+ * convert its kind. */
 enum clv_status tiff_read_colours(uint32_t *raster, struct tiff_file *self, struct clv_error *err) CLV_CHECK;
 
 /* Fails with CLV_ERR_DATA and libtiff's first message, in which all but printable ASCII is replaced. For damaged files

@@ -14,10 +14,13 @@ void integer_image_release(struct integer_image *image)
 
 static enum clv_status decode_png(struct integer_image *image, const struct image_bytes *from, struct clv_error *err)
 {
-    enum { COLOUR_TYPE_AT = 25, PALETTE = 3 };
+    enum { COLOUR_TYPE_AT = 25, GREY = 0, PALETTE = 3 };
     OWNED(clv_indexed_image_release) struct clv_indexed_image indexed = {0};
     OWNED(png_grey_release) struct png_grey grey = {0};
-    bool has_palette = from->size > COLOUR_TYPE_AT && from->bytes[COLOUR_TYPE_AT] == PALETTE;
+    const int colour_type = from->size > COLOUR_TYPE_AT ? from->bytes[COLOUR_TYPE_AT] : GREY;
+    const bool has_palette = colour_type == PALETTE;
+    FAIL_IF(colour_type != GREY && !has_palette, CLV_ERR_DATA,
+            "a PNG with colours or alpha; objects are numbers of 8 or 16 bits in a PNG of grey or a palette");
     MUST(has_palette ? png_decode_indexed(&indexed, from, err)
                      : png_decode_grey(&grey, from->bytes, from->size, from->limits, err));
     *image = (struct integer_image){.width = has_palette ? indexed.width : grey.width,

@@ -258,6 +258,21 @@ static void sample_colours(uint8_t colours[256][3], const struct job *job)
     }
 }
 
+/* Scales 16-bit grey by the range; the transparent value becomes white. */
+static void paint_ranged(uint8_t *target, const struct job *job, size_t n)
+{
+    png_bytep alphas = NULL;
+    png_color_16p transparent = NULL;
+    int n_alphas = 0;
+    uint32_t low = (uint32_t)job->range->grey16_low, high = (uint32_t)job->range->grey16_high;
+    bool has_transparency = png_get_tRNS(job->png, job->info, &alphas, &n_alphas, &transparent) & PNG_INFO_tRNS;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t value = (uint32_t)job->samples[2 * i] << 8 | job->samples[2 * i + 1];
+        bool is_hidden = has_transparency && transparent && value == transparent->gray;
+        memset(target + 3 * i, is_hidden ? 255 : sample_scaled(value, low, high), 3);
+    }
+}
+
 static void paint(struct clv_image *image, const struct job *job)
 {
     size_t n = (size_t)image->width * (size_t)image->height;
@@ -269,9 +284,7 @@ static void paint(struct clv_image *image, const struct job *job)
         for (size_t i = 0; i < n; i++)
             memcpy(target + 3 * i, colours[source[i]], 3);
     } else if (is_ranged(job)) {
-        uint32_t low = (uint32_t)job->range->grey16_low, high = (uint32_t)job->range->grey16_high;
-        for (size_t i = 0; i < n; i++)
-            memset(target + 3 * i, sample_scaled((uint32_t)source[2 * i] << 8 | source[2 * i + 1], low, high), 3);
+        paint_ranged(target, job, n);
     } else {
         for (size_t i = 0; i < n; i++)
             for (int c = 0; c < 3; c++)

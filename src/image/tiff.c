@@ -20,7 +20,7 @@ static enum clv_status tiff_size(struct image_head *head, const struct image_byt
 /* Whether a pixel is one whole number: grey, or a palette index. */
 static bool is_plain(const struct tiff_file *self)
 {
-    return self->n_samples == 1 && self->format == SAMPLEFORMAT_UINT &&
+    return self->n_samples == 1 && (self->format == SAMPLEFORMAT_UINT || self->format == SAMPLEFORMAT_VOID) &&
            (self->photometric == PHOTOMETRIC_MINISBLACK || self->photometric == PHOTOMETRIC_MINISWHITE ||
             self->photometric == PHOTOMETRIC_PALETTE);
 }
@@ -185,16 +185,20 @@ static enum clv_status tiff_decode(struct clv_image *image, int *orientation, co
     return CLV_OK;
 }
 
+/* Colours have 16 bits. Old programs wrote 8 bits: if all values are below 256, they are read so, as libtiff does. */
 static void read_palette(struct clv_indexed_image *image, const struct tiff_file *self)
 {
     uint16_t *channels[3];
+    uint32_t largest = 255;
     if (self->photometric != PHOTOMETRIC_PALETTE ||
         !TIFFGetField(self->tiff, TIFFTAG_COLORMAP, &channels[0], &channels[1], &channels[2]))
         return;
     image->palette_size = 1 << self->bits;
+    for (int k = 0; k < 3 * image->palette_size; k++)
+        largest = channels[k % 3][k / 3] > 255 ? 65535 : largest;
     for (int i = 0; i < image->palette_size; i++)
         for (int c = 0; c < 3; c++)
-            image->palette[i][c] = sample_scaled(channels[c][i], 0, 65535);
+            image->palette[i][c] = sample_scaled(channels[c][i], 0, largest);
 }
 
 static enum clv_status tiff_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
@@ -234,11 +238,12 @@ enum clv_status tiff_decode_integers(int32_t **values, int32_t *width, int32_t *
     uint32_t largest = INT32_MAX;
     if (self.format == SAMPLEFORMAT_INT && self.bits > 0 && self.bits <= 32) {
         self.format = SAMPLEFORMAT_UINT;
-        largest = UINT32_MAX >> (33 - self.bits); /* negative numbers read as unsigned are larger */
+        largest = (uint32_t)INT32_MAX >> (32 - self.bits); /* negative numbers read as unsigned are larger */
     }
-    FAIL_IF(!is_plain(&self) || (self.bits != 8 && self.bits != 16 && self.bits != 32), CLV_ERR_DATA,
-            "a TIFF of %d samples of %d bits a pixel; objects are one whole number of 8, 16 or 32", self.n_samples,
-            self.bits);
+    bool has_bits = self.bits && self.bits <= 32 && !(self.bits & (self.bits - 1)); /* 1, 2, 4, 8, 16 or 32 */
+    FAIL_IF(!is_plain(&self) || !has_bits, CLV_ERR_DATA,
+            "a TIFF of %d samples of %d bits a pixel; objects are one whole number of 1, 2, 4, 8, 16 or 32",
+            self.n_samples, self.bits);
     OWNED_ARRAY uint32_t *samples = samples_new(&self);
     NEED(samples);
     MUST(read_samples(samples, &self, err));

@@ -192,6 +192,56 @@ TEST(numbers_of_objects_are_read_as_they_are_stored)
     ck_assert_int_eq(none.width, -7);
 }
 
+/* Writes a TIFF of one row of samples of one byte, which are not said to be numbers. The colours are of 8 bits, as old
+ * programs wrote them. */
+static void write_old_palette(const char *path, const uint8_t *row, uint32_t width)
+{
+    uint16_t colours[3][256] = {{0, 200, 10}, {0, 100, 20}, {0, 50, 255}};
+    TIFF *tiff = TIFFOpen(path, "w");
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, width);
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, 1);
+    TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, 8);
+    TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_VOID);
+    TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_PALETTE);
+    TIFFSetField(tiff, TIFFTAG_COLORMAP, colours[0], colours[1], colours[2]);
+    TIFFWriteEncodedStrip(tiff, 0, (void *)(uintptr_t)row, (tmsize_t)width);
+    TIFFClose(tiff);
+}
+
+TEST(masks_of_old_tiffs_have_their_values_and_colours)
+{
+    static const uint8_t row[4] = {0, 2, 1, 2};
+    static const uint8_t colours[3][3] = {{0, 0, 0}, {200, 100, 50}, {10, 20, 255}};
+    const char *path = here("old.tif");
+    OWNED(clv_indexed_image_release) struct clv_indexed_image mask = {0};
+    OWNED(integer_image_release) struct integer_image objects = {0};
+    write_old_palette(path, row, 4);
+    must(clv_indexed_image_read(&mask, path, NULL, err));
+    must(integer_image_read(&objects, path, NULL, err));
+    ck_assert_mem_eq(mask.values, row, 4);
+    ck_assert_mem_eq(mask.palette, colours, sizeof colours);
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(objects.values[i], row[i]);
+}
+
+TEST(objects_of_one_bit_are_those_of_a_png_as_well_as_of_a_tiff)
+{
+    static const uint8_t row = 0x60;
+    const char *path = here("bits.tif");
+    OWNED(integer_image_release) struct integer_image objects = {0};
+    TIFF *tiff = TIFFOpen(path, "w");
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 4);
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, 1);
+    TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+    TIFFWriteEncodedStrip(tiff, 0, (void *)(uintptr_t)&row, 1);
+    TIFFClose(tiff);
+    must(integer_image_read(&objects, path, NULL, err));
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(objects.values[i], i == 1 || i == 2);
+    must_fail(CLV_ERR_DATA, "rgb-8.png: a PNG with colours or alpha; objects are",
+              integer_image_read(&objects, CORPUS "rgb-8.png", NULL, err));
+}
+
 TEST(pages_are_counted_and_bounded)
 {
     uint32_t n = 0;

@@ -135,6 +135,21 @@ TEST(transparent_colours_become_white)
         }
 }
 
+TEST(a_transparent_grey_is_white_in_every_range)
+{
+    static const uint16_t samples[4] = {1000, 20000, 1001, 10500};
+    static const uint8_t expected[4] = {255, 255, 0, 127};
+    const struct png_recipe recipe = {
+        .width = 4, .height = 1, .bit_depth = 16, .samples = samples, .has_key = true, .key = {1000}};
+    const struct clv_image_limits limits = {.grey16_low = 1001, .grey16_high = 20000};
+    size_t size;
+    OWNED_ARRAY uint8_t *bytes = make_png(&size, &recipe);
+    OWNED(clv_image_release) struct clv_image image = {0};
+    must(clv_image_decode(&image, bytes, size, &limits, err));
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(image.pixels[3 * i + 1], expected[i]);
+}
+
 TEST(sixteen_bits_are_rounded_to_the_nearest_eight)
 {
     OWNED_ARRAY uint16_t *samples = malloc(65536 * sizeof *samples);

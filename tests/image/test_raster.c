@@ -282,6 +282,21 @@ TEST(missing_values_are_not_numbers)
     ck_assert(values[5] == 4 && isnan(values[6]) && isnan(values[7]));
 }
 
+/* Such a TIFF is shown as an image, though it is no raster. */
+TEST(a_turned_tiff_lacks_no_data)
+{
+    enum { W = 13, H = 20 };
+    const char *path = "tests/fuzz/corpus/image/rgb-turned.tif";
+    const struct clv_bands bands = {.n_bands = 3};
+    uint8_t labels[W * H], same[W * H];
+    memset(labels, 1, sizeof labels);
+    memset(same, 1, sizeof same);
+    must(raster_void_missing(labels, W, H, path, NULL, err));
+    ck_assert_mem_eq(labels, same, sizeof same);
+    must_fail(CLV_ERR_DATA, "rasters are upright",
+              raster_void_missing(labels, W, H, path, &(struct clv_image_limits){.bands = &bands}, err));
+}
+
 TEST(files_that_lie_about_themselves_are_refused)
 {
     static const uint8_t loop[] = "II*\0\x08\0\0\0\x01\0\x00\x01\x03\0\x01\0\0\0\x05\0\0\0\x08\0\0\0";
@@ -452,6 +467,33 @@ TEST(masks_lie_where_rasters_do)
         must(raster_write_labels(path, &(struct label_image){W, H, labels, NULL, 0}, &by_matrix, err));
         ck_assert_int_eq(run_command(&said, "gdalinfo %s", path), 0);
         ck_assert_ptr_nonnull(strstr(said, "500000, 10, 2"));
+    }
+}
+
+/* The tags are about pixels as they are stored. */
+TEST(what_is_turned_when_read_lies_nowhere)
+{
+    const char *path = here("turned.tif");
+    double scale[] = {30, 30, 0}, tie[] = {0, 0, 0, 440720, 3751320, 0};
+    const struct georeference where = {.scale = scale, .tie_points = tie, .n_scale = 3, .n_tie_points = 6};
+    const uint16_t orientations[] = {ORIENTATION_TOPLEFT, ORIENTATION_RIGHTTOP};
+    uint16_t colours[256] = {0, 65535};
+    uint8_t row[4] = {0, 1, 1, 0};
+    for (int k = 0; k < 2; k++) {
+        OWNED(georeference_release) struct georeference found = {0};
+        TIFF *tiff = TIFFOpen(path, "w");
+        geo_tags_declare(tiff);
+        TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 4);
+        TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, 1);
+        TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, 8);
+        TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_PALETTE);
+        TIFFSetField(tiff, TIFFTAG_COLORMAP, colours, colours, colours);
+        TIFFSetField(tiff, TIFFTAG_ORIENTATION, orientations[k]);
+        ck_assert(geo_tags_write(tiff, &where));
+        TIFFWriteEncodedStrip(tiff, 0, row, sizeof row);
+        TIFFClose(tiff);
+        georeference_find(&found, path);
+        ck_assert_int_eq(georeference_exists(&found), k == 0);
     }
 }
 

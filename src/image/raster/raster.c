@@ -397,10 +397,15 @@ enum clv_status raster_void_missing(uint8_t *labels, int32_t width, int32_t heig
 {
     OWNED(raster_close) struct raster raster = {0};
     const struct image_part all = {.width = width, .height = height};
+    struct clv_error why = {0};
     if (!raster_may_be(path, limits))
         return CLV_OK;
-    MUST(raster_open(&raster, path, limits, err));
-    return raster_void_labels(labels, &raster, &all, err);
+    enum clv_status status = raster_open(&raster, path, limits, &why);
+    if (status == CLV_ERR_DATA && !(limits && limits->bands))
+        return CLV_OK; /* clv_image_read reads such a file, a turned TIFF for example, as an image without bands */
+    if (status && err)
+        *err = why;
+    return status ? status : raster_void_labels(labels, &raster, &all, err);
 }
 
 void georeference_find(struct georeference *georeference, const char *path)

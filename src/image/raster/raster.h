@@ -179,7 +179,8 @@ void raster_block(int32_t *width, int32_t *height, const struct raster *self);
 enum clv_status raster_void_labels(uint8_t *labels, struct raster *self, const struct image_part *window,
                                    struct clv_error *err) CLV_CHECK;
 
-/* Does the same for labels[height][width] of a whole file. Changes none if raster_may_be is false for the file. */
+/* Does the same for labels[height][width] of a whole file that clv_image_read has read. Changes none if the file is not
+ * read by its bands: raster_may_be is false for it, or the raster is refused and limits->bands is NULL. */
 enum clv_status raster_void_missing(uint8_t *labels, int32_t width, int32_t height, const char *path,
                                     const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
@@ -266,8 +267,8 @@ void geo_tags_declare(TIFF *tiff);
 struct raster_tiff;
 
 /* Opens a page and describes it in *raster. If its samples are not read as they are stored (palette unless
- * takes_palette, YCbCr and so on), *tiff becomes NULL, only the georeference is set, and clv_image_decode reads the
- * page. from->bytes must stay valid. */
+ * takes_palette, YCbCr and so on), *tiff becomes NULL, only the georeference of an upright page is set, and
+ * clv_image_decode reads the page. from->bytes must stay valid. */
 enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raster, const struct image_bytes *from,
                                  bool takes_palette, struct clv_error *err) CLV_CHECK;
 void raster_tiff_close(struct raster_tiff *self);

@@ -113,6 +113,8 @@ enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raste
         result.width = (int32_t)self->file.width;
         result.height = (int32_t)self->file.height;
         *tiff = TAKE(self);
+    } else if (self->file.orientation != ORIENTATION_TOPLEFT) {
+        georeference_release(&georeference); /* it is that of the pixels as stored, which clv_image_decode turns */
     }
     georeference.may_lack_data |= result.georeference.may_lack_data; /* count_bands found a reason */
     result.georeference = TAKE(georeference);
