@@ -267,7 +267,7 @@ TEST(overlays_and_reports_survive_every_failed_allocation)
     fail_each_place("segment -m m.cleave --data set/manifest.tsv --split test -o masks --resume --report made");
 }
 
-/* What a failed run has left is completed by --resume to what the run without failures made. */
+/* After each failed run, the same command with --resume makes what the run without failures made. */
 static void resume_after_each_failure(const char *command)
 {
     const struct requests requests = make_reference(command);

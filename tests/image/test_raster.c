@@ -282,7 +282,7 @@ TEST(missing_values_are_not_numbers)
     ck_assert(values[5] == 4 && isnan(values[6]) && isnan(values[7]));
 }
 
-/* Such a TIFF is shown as an image, though it is no raster. */
+/* Only upright TIFFs are rasters; clv_image_read reads turned ones as images. */
 TEST(a_turned_tiff_lacks_no_data)
 {
     enum { W = 13, H = 20 };

@@ -336,7 +336,7 @@ TEST(what_was_accepted_and_undone_is_a_draft_when_it_is_redone)
     page_session_free(session);
 }
 
-/* As another program may leave an image: without the mask that was accepted, then with one that nobody accepted. */
+/* Another program first removes an accepted mask, and later puts it back after its strokes were undone. */
 TEST(strokes_without_a_mask_are_a_draft_and_so_is_a_mask_whose_strokes_are_undone)
 {
     struct page_session *session = fresh_session();

@@ -123,7 +123,8 @@ TEST(given_labels_hold_against_any_coupling)
     decoders_free(decoder, 1);
 }
 
-/* Of three labels, on a chain of full tables: as the best of all labellings that agree with what is given. */
+/* The labels are three, and the edges of a chain have full tables. The best labelling of the forced field must be the
+ * best of all labellings that agree with the given labels. */
 TEST(given_labels_of_three_hold_against_any_table)
 {
     enum { N = 4, K = 3, ALL = 81 };
