@@ -9,6 +9,7 @@
 #include "batch/batch.h"
 #include "cleave/box_cut.h"
 #include "data/boxes/boxes.h"
+#include "data/data.h"
 #include "intake/intake.h"
 
 struct by_boxes {
@@ -39,7 +40,7 @@ static enum clv_status count_labels(size_t *n, int32_t *label, const struct clv_
 static enum clv_status name_one(struct clv_labels *labels, const char *name, struct clv_error *err)
 {
     MUST(clv_labels_binary(labels, err));
-    if (*name && strlen(name) < sizeof *labels->names && !strpbrk(name, "\t\r\n"))
+    if (label_name_fits(name))
         snprintf(labels->names[1], sizeof *labels->names, "%s", name);
     return CLV_OK;
 }

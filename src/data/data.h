@@ -26,6 +26,9 @@ void labels_put_table(struct text *text, const struct clv_labels *labels);
 enum clv_status labels_init(struct clv_labels *labels, int32_t n_labels, struct clv_error *err) CLV_CHECK;
 enum clv_status labels_by_number(struct clv_labels *labels, int32_t n_labels, struct clv_error *err) CLV_CHECK;
 
+/* Returns whether labels.tsv can have the name: 1 to 63 bytes of UTF-8 without tabs and line ends. */
+bool label_name_fits(const char *name);
+
 /* Whether pixels may have this label: it has a name and is not void. Lists of labels for users have these alone. */
 bool labels_have(const struct clv_labels *labels, int64_t label);
 

@@ -203,6 +203,12 @@ enum clv_status clv_labels_read(struct clv_labels *labels, const char *path, str
     return labels_parse_table(labels, path, bytes, size, err);
 }
 
+bool label_name_fits(const char *name)
+{
+    const size_t length = strlen(name);
+    return length && length < NAME_SIZE && text_is_utf8(name, length) && !strpbrk(name, "\t\r\n");
+}
+
 bool labels_have(const struct clv_labels *labels, int64_t label)
 {
     return label >= 0 && label < labels->n_labels && labels->names[label][0] && !labels->is_void[label];

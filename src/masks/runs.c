@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "data/data.h"
 #include "masks/masks.h"
 
 #define MAX_COLUMNS 64
@@ -168,9 +169,8 @@ static enum clv_status add_row(struct mask_runs *self, const struct csv *csv, co
         trim(&label);
     FAIL_IF(!*image, CLV_ERR_DATA, "%s: line %zu: names no image", csv->path, csv->line);
     FAIL_IF(label && !*label && !is_nothing(runs), CLV_ERR_DATA, "%s: line %zu: has no label", csv->path, csv->line);
-    FAIL_IF(label && (strlen(label) > 63 || !text_is_utf8(label, strlen(label)) || strpbrk(label, "\t\r\n")),
-            CLV_ERR_DATA, "%s: line %zu: a label of more than 63 bytes, of several lines, or not in UTF-8", csv->path,
-            csv->line);
+    FAIL_IF(label && *label && !label_name_fits(label), CLV_ERR_DATA,
+            "%s: line %zu: a label of more than 63 bytes, of several lines, or not in UTF-8", csv->path, csv->line);
     row.image = image;
     row.label = label ? label : "";
     row.width = columns[WIDTH] >= 0 ? number_of(csv->fields[columns[WIDTH]]) : 0;

@@ -19,7 +19,7 @@ bool page_labels_have(const struct page_session *session, int64_t value)
 
 static enum clv_status check_name(const struct clv_labels *labels, const char *name, struct clv_error *err)
 {
-    FAIL_IF(!*name || strlen(name) > 63 || strpbrk(name, "\t\r\n,") || strcmp(name, "void") == 0, CLV_ERR_USAGE,
+    FAIL_IF(!label_name_fits(name) || strchr(name, ',') || strcmp(name, "void") == 0, CLV_ERR_USAGE,
             "a label's name has 1 to 63 bytes without tabs, commas and line ends, and is not \"void\"");
     for (int32_t k = 0; k < labels->n_labels; k++)
         FAIL_IF(strcmp(labels->names[k], name) == 0, CLV_ERR_USAGE, "there is a label %s already", name);

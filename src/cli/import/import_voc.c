@@ -10,10 +10,10 @@
 #include "cli/common/common.h"
 #include "cli/import/import.h"
 #include "data/boxes/boxes.h"
+#include "data/data.h"
 #include "image/image.h"
 
-#define LARGEST_LIST  ((size_t)1 << 26)
-#define LONGEST_LABEL ((int)sizeof *((struct clv_labels *)NULL)->names - 1)
+#define LARGEST_LIST ((size_t)1 << 26)
 
 static const char *const class_names[] = {
     "background", "aeroplane", "bicycle",     "bird",  "boat",        "bottle", "bus",
@@ -172,8 +172,8 @@ static bool parse_entry(struct named *entry, char *line, bool has_colours)
 static enum clv_status check_name(const struct values *self, size_t i, const char *path, struct clv_error *err)
 {
     const struct named *entry = &self->entries[i];
-    FAIL_IF(strpbrk(entry->name, "\t\r") || strlen(entry->name) > LONGEST_LABEL, CLV_ERR_DATA,
-            "%s: label \"%s\" has a tab or line end, or more than %d bytes", path, entry->name, LONGEST_LABEL);
+    FAIL_IF(!label_name_fits(entry->name), CLV_ERR_DATA,
+            "%s: label \"%s\" has a tab or line end, or more than 63 bytes", path, entry->name);
     for (size_t k = 0; k < i; k++)
         FAIL_IF(self->entries[k].value != entry->value && strcmp(self->entries[k].name, entry->name) == 0, CLV_ERR_DATA,
                 "%s: label \"%s\" is there twice", path, entry->name);

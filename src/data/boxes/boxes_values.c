@@ -14,8 +14,8 @@ static enum clv_status name_value(struct clv_labels *labels, int32_t value, cons
                                   struct clv_error *err)
 {
     FAIL_IF(value > CLV_MAX_LABELS - 1, CLV_ERR_DATA, "%s: more than %d labels", path, CLV_MAX_LABELS - 1);
-    if (strpbrk(name, "\t\r\n") || strlen(name) >= sizeof *labels->names)
-        return fail(err, CLV_ERR_DATA, "%s: label \"%s\" has a tab or line end, or more than 63 bytes", path, name);
+    FAIL_IF(!label_name_fits(name), CLV_ERR_DATA, "%s: label \"%s\" has a tab or line end, or more than 63 bytes", path,
+            name);
     snprintf(labels->names[value], sizeof *labels->names, "%s", name);
     return CLV_OK;
 }
