@@ -150,7 +150,7 @@ static const struct {
 } others[] = {
     {"ssvm", "--gap 0 --passes 1200"},
     {"lapmedn", "--gap 0 --passes 120 --rounds 10"},
-    {"mssvm", "--passes 500"},
+    {"mssvm", "--passes 1500"},
     {"hcrf", "--solver cccp --passes 400"},
     {"crf", "--penalty l1 --lambda 0.001 --tolerance 0 --passes 1200"},
     {"subgradient", "--passes 1200"},
